@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: ISC */
+#ifndef COFFERDAM_POLICY_VERIFY_H
+#define COFFERDAM_POLICY_VERIFY_H
+
+#include "../ipc/frame.h"
+#include "json.h"
+#include "report.h"
+
+/* Does the container read back as it was asked for (design section 7)?  Pure:
+ * the identities on the host are the caller's to check.  doc is the answer of
+ * `docker container inspect --format '{{json .}}'`.  Every difference is
+ * reported, with the member's pointer, what was asked and what docker says. */
+void verify_container(const struct json *doc, const struct launch *plan, struct report *report);
+
+#endif
