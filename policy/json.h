@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "grammar.h" /* JSON_DEPTH_MAX */
 #include "reason.h"
 #include "text.h"
 
@@ -13,11 +14,19 @@
  * RFC 8259 exactly, over jsmn's tokens.  Pure, no heap, no recursion; the only
  * includer of jsmn.h is json.c.
  *
- * jsmn is a tokenizer, not a validator, so json_parse is three passes: one
- * linear pre-scan (bytes, UTF-8, raw controls, depth, number of values), then
- * jsmn in strict mode with parent links, then the whole grammar again over the
- * tokens and the bytes between them, with duplicate keys (compared after
- * unescaping) refused at every depth.  At worst n log n.
+ * jsmn is a tokenizer, not a validator, so json_parse is three passes: a linear
+ * pre-scan by policy/grammar.c (bytes, UTF-8, raw controls, depth, number of
+ * values, grammar), so that jsmn is never shown what is not a document; then
+ * jsmn in strict mode with parent links; then the whole grammar again over the
+ * tokens and the bytes between them.  Last, duplicate keys (compared after
+ * unescaping) are refused at every depth.  At worst n log n.
+ *
+ * The offset of an error is exact.  Size and byte order mark come first; then
+ * the earliest byte at which no document can go on, as a left-to-right parser
+ * would find it (for UTF-8 the sequence's first byte, for a lone surrogate its
+ * backslash, for a limit the value that exceeds it, for a text that ends too
+ * early its length); then, in what is a document, the opening quote of the
+ * first key that repeats another.
  *
  * A document is valid until json_drop; documents are dropped in the reverse
  * order of their parsing (their tokens are carved from one static pool).  The
@@ -25,10 +34,11 @@
  *
  * A node is an index into one document's values, in document order: 0 is the
  * root; in an object, keys and values alternate as siblings are walked by
- * json_first/json_next on *members*, see below.
+ * json_first/json_next on *members*, see below.  JSON_NONE, or any index beyond
+ * the document, may be given to every function: it reads as a null without
+ * text, place or children.
  */
 
-#define JSON_DEPTH_MAX 256
 #ifndef JSON_POOL
 #define JSON_POOL 262144 /* values in all open documents together */
 #endif
@@ -69,6 +79,7 @@ struct json_error {
 __attribute__((warn_unused_result)) bool json_parse(struct json *doc, const char *text, size_t len,
                                                     const struct json_limits *limits,
                                                     struct json_error *error);
+/* Empties *doc; nothing when it is empty already. */
 void json_drop(struct json *doc);
 
 enum json_type json_type(const struct json *doc, uint32_t node);
@@ -102,7 +113,8 @@ const char *json_keep(const struct json *doc, uint32_t string, struct text *aren
  * escapes, \u00xx and lone surrogates in lower-case hex, all else raw). */
 void json_write(const struct json *doc, uint32_t node, struct text *out);
 
-/* The RFC 6901 pointer of a value (of a key: its value's), raw UTF-8. */
+/* The RFC 6901 pointer of a value (of a key: its value's), raw UTF-8 (which may
+ * hold NUL).  What does not fit into `out` is cut between two characters. */
 void json_pointer(const struct json *doc, uint32_t node, struct text *out);
 /* The same place as line and column. */
 void json_place(const struct json *doc, uint32_t node, struct json_error *place);

@@ -10,12 +10,22 @@
 
 /* The rules between examined places (design section 7).  Pure. */
 
-/* Component, identity and location overlap of two places, either way round.
- * PLACE_TEXT places are compared as text only. */
+/*
+ * Does one place hold the other, or are they the same?  MOUNTS_OVERLAP when
+ * their text says so; MOUNTS_ALIAS when only identity (dev and ino of one among
+ * the directories above the other, or of both) or the location inside the file
+ * system does.  Symmetric.  PLACE_TEXT places are compared as text only; a
+ * place that could not be examined overlaps everything.
+ *
+ * Not to be seen from here: another hard link of a protected *file* (its
+ * directory is not known), and what a file system keeps of its own in another
+ * one (an overlay's layers, a loop device's image).
+ */
 enum mounts_relation { MOUNTS_DISJOINT = 0, MOUNTS_OVERLAP, MOUNTS_ALIAS };
 enum mounts_relation mounts_relate(const struct place *a, const struct place *b);
 
-/* Exactly the same object: same canonical path and, where examined, same id. */
+/* Exactly the same object: same canonical path and, where examined, same id.
+ * False when either could not be examined. */
 bool mounts_same(const struct place *a, const struct place *b);
 
 struct mounts_item {
@@ -33,9 +43,11 @@ struct mounts_protected {
 /*
  * Every rule for the sources: exists, right type (a directory; the bundle a
  * regular file with one link), ancestors, system directories, pairwise
- * disjoint, no protected path inside or around, no file system mounted inside
- * (submounts come from resolve.c's mount table).  Every violation is reported.
- * offline: places are PLACE_TEXT, and only the text rules apply.
+ * disjoint, no protected path inside or around, no file system mounted inside,
+ * location known.  Every violation is reported, one of a pair at the later
+ * item.  A protected path need not exist, but one that could not be examined
+ * is refused, whatever the mounts.  PLACE_TEXT places (--offline) meet only the
+ * text rules.
  */
 void mounts_judge(const struct mounts_item *item, uint32_t count,
                   const struct mounts_protected *protected_path, uint32_t protected_count,

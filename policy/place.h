@@ -13,7 +13,15 @@
  * system calls), judged by policy/mounts.c (pure).
  */
 
-#define PLACE_DEPTH 128 /* components of a canonical path */
+#define PLACE_DEPTH 128 /* components of a canonical path, at most */
+
+/* The type bits of st_mode (inode(7)), for modules that include no
+ * <sys/stat.h>; resolve.c asserts that they are the same. */
+#define PLACE_TYPE 0170000U
+#define PLACE_DIRECTORY 0040000U
+#define PLACE_FILE 0100000U
+#define PLACE_SOCKET 0140000U
+#define PLACE_OTHERS_WRITE 0002U
 
 enum place_state {
 	PLACE_TEXT = 0, /* not examined: lexically canonical text only (--offline) */
@@ -32,19 +40,25 @@ struct place_id {
 struct place {
 	enum place_state state;
 	int error; /* errno of PLACE_UNKNOWN */
-	char path[PATH_BYTES_MAX + 1]; /* canonical, NUL-terminated */
+	/* Canonical and NUL-terminated.  Of a PLACE_UNKNOWN one as far as it was
+	 * walked, of a PLACE_DEEP one "/": neither is to be compared. */
+	char path[PATH_BYTES_MAX + 1];
 	size_t len;
 	uint32_t st_mode; /* of the place itself, when it exists */
 	uint32_t uid;
 	uint64_t nlink;
 	struct place_id self; /* when it exists */
-	/* Every directory above it, from / to its parent. */
+	/* Every directory above it, from / to its parent; of a PLACE_ABSENT one
+	 * those that exist. */
 	uint32_t depth;
 	struct place_id above[PLACE_DEPTH];
-	/* A directory walked through (links included) that somebody other than
-	 * root and the caller owns, or that group or others may write and that
-	 * is not sticky; its path's length in `path`, or 0 with weak false. */
+	/* Somebody other than root and the caller could change where the path
+	 * leads.  A directory walked through (links included) is not theirs, or
+	 * group or others may write to it and it is not sticky; or an entry of a
+	 * sticky one that others may write to is not theirs.  The first such
+	 * directory or entry; "" with weak false. */
 	bool weak;
+	char weak_path[PATH_BYTES_MAX + 1];
 	size_t weak_len;
 	/* Where it lies inside its file system, from mountinfo (proc(5)):
 	 * major:minor and the path from that file system's root. */
@@ -53,6 +67,15 @@ struct place {
 	uint32_t minor;
 	char inside[PATH_BYTES_MAX + 1];
 	size_t inside_len;
+	/* A mount point strictly below it, NULL when there is none; it stays in
+	 * resolve.c's mount table. */
+	const char *submount;
 };
+
+/* type: PLACE_DIRECTORY, PLACE_FILE or PLACE_SOCKET. */
+static inline bool place_is(const struct place *place, uint32_t type)
+{
+	return place->state == PLACE_EXISTS && (place->st_mode & PLACE_TYPE) == type;
+}
 
 #endif

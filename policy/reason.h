@@ -110,6 +110,7 @@ X(ENDPOINT_SCHEME, CODE_ENDPOINT, "endpoint.scheme", 77, "the docker endpoint is
 X(ENDPOINT_PATH, CODE_ENDPOINT, "endpoint.path", 77, "the docker endpoint's path cannot be used", "use a plain absolute path of at most 107 bytes") \
 X(ENDPOINT_SOCKET, CODE_UNAVAILABLE, "endpoint.socket", 69, "there is no socket at the docker endpoint", "start the docker engine, or name its socket in docker.host") \
 X(ENDPOINT_OWNER, CODE_ENDPOINT, "endpoint.owner", 77, "the docker socket is not root's or yours, or everybody may write to it", "mend the socket's owner and mode") \
+X(ENDPOINT_ANCESTOR, CODE_ENDPOINT, "endpoint.ancestor", 77, "another user could replace the docker socket or a directory on the way to it", "let root or you own every directory above it, and nobody else write there unless it is sticky") \
 X(ENDPOINT_INSIDE, CODE_ENDPOINT, "endpoint.inside", 77, "the docker socket lies inside a mount", "mount another directory") \
 X(ENDPOINT_DESKTOP, CODE_ENDPOINT, "endpoint.desktop", 77, "this is Docker Desktop's or snap's socket, whose engine sees another file system", "use a native docker engine") \
 X(CONTEXT_ANSWER, CODE_UNAVAILABLE, "context.answer", 69, "docker's current context cannot be read", "set docker.host in the config") \

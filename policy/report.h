@@ -46,8 +46,9 @@ bool report_empty(const struct report *report);
 int report_status(const struct report *report); /* 0 when empty */
 
 /* Adds a finding and returns its detail as an open text (printable ASCII is
- * the caller's duty: use text_escaped for anything not ours).  Pass it to
- * report_close. */
+ * the caller's duty: use text_escaped for anything not ours; any other byte ends
+ * as '?').  Pass it to report_close.  A detail or pointer that is too long is
+ * cut and ends in "..."; a NUL in a pointer reads U+FFFD. */
 struct report_detail {
 	struct finding *finding;
 	struct text text;
@@ -55,7 +56,7 @@ struct report_detail {
 struct report_detail report_open(struct report *report, enum reason reason, const char *pointer);
 void report_close(struct report_detail *detail);
 
-/* The short forms. */
+/* The short forms.  ours and pointer may be NULL or "": none. */
 void report_add(struct report *report, enum reason reason, const char *pointer);
 /* ours: printable ASCII; theirs: any bytes, escaped; "ours: theirs". */
 void report_add_text(struct report *report, enum reason reason, const char *pointer,

@@ -10,7 +10,8 @@
  * Text built in a caller's fixed buffer.  Pure; called by everything in
  * policy/ that writes.  What does not fit is dropped whole (a put either
  * writes all of its bytes or none) and `full` is set for good; the caller looks
- * once, at the end.
+ * once, at the end.  A full text takes nothing more, not even what would fit:
+ * what it holds is always a prefix of what was put.
  */
 
 struct text {
@@ -27,6 +28,9 @@ void text_u64(struct text *text, uint64_t value); /* decimal */
 void text_hex(struct text *text, const uint8_t *bytes, size_t len); /* lower case */
 /* 10^9 is "1"; no trailing zero, no trailing point: 500000000 is "0.5". */
 void text_nano(struct text *text, uint64_t nano);
+
+/* A JSON escape of one UTF-16 code unit: \uxxxx, lower case. */
+void text_unit(struct text *text, uint16_t unit);
 
 /* For people: printable ASCII as it is but for backslash, which becomes \\;
  * every other byte as \xNN. */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: ISC */
+#include "docker.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORDS 12
+#define VARIABLES 8
+
+/* The holes: told by their address, never by what they hold. */
+static const char endpoint[] = "ENDPOINT", subject[] = "SUBJECT", name[] = "NAME",
+                  label[] = "LABEL";
+
+/* The format of `ls` is ADMIT_FORMAT of policy/admit.h; a test compares them. */
+static const char *const table[DOCKER_COMMANDS][WORDS] = {
+	[DOCKER_CONTEXT] = {"docker", "context", "inspect", "--format",
+                            "{{json .Endpoints.docker.Host}}"},
+	[DOCKER_IMAGE] = {"docker", "--host", endpoint, "image", "inspect", "--format",
+                          "{{json .}}", subject},
+	[DOCKER_LIST] = {"docker", "--host", endpoint, "container", "ls", "--all", "--no-trunc",
+                         "--filter", "label=dev.cofferdam.state", "--format",
+                         "[{{json .ID}},{{json (.Label \"dev.cofferdam.state\")}},"
+                         "{{json (.Label \"dev.cofferdam.run\")}},"
+                         "{{json (.Label \"dev.cofferdam.mode\")}},"
+                         "{{json (.Label \"dev.cofferdam.roots\")}},{{json .Mounts}}]"},
+	[DOCKER_INSPECT] = {"docker", "--host", endpoint, "container", "inspect", "--format",
+                            "{{json .}}", subject},
+	[DOCKER_START] = {"docker", "--host", endpoint, "container", "start", "--attach",
+                          "--interactive", subject},
+	[DOCKER_RESULT] = {"docker", "--host", endpoint, "container", "inspect", "--format",
+                           "{{.State.Status}} {{.State.Running}} {{.State.OOMKilled}} "
+                           "{{.State.ExitCode}} {{.RestartCount}}",
+                           subject},
+	[DOCKER_REMOVE] = {"docker", "--host", endpoint, "container", "rm", "--force", "--volumes",
+                           subject},
+	[DOCKER_GONE] = {"docker", "--host", endpoint, "container", "ls", "--all", "--quiet",
+                         "--no-trunc", "--filter", subject},
+	[DOCKER_FIND] = {"docker", "--host", endpoint, "container", "ls", "--all", "--quiet",
+                         "--no-trunc", "--filter", label, "--filter", name},
+};
+
+void docker_environment(struct docker *docker, const char *state_path)
+{
+	snprintf(docker->home, sizeof(docker->home), "HOME=%s/docker", state_path);
+	snprintf(docker->config, sizeof(docker->config), "DOCKER_CONFIG=%s/docker", state_path);
+}
+
+static const char *fill(const struct docker *docker, const char *word, const char *with)
+{
+	if (word == endpoint)
+		return docker->endpoint;
+	if (word == name)
+		return docker->name;
+	if (word == label)
+		return docker->label;
+	return word == subject ? with : word;
+}
+
+/* The variables by which the user chooses a context: for DOCKER_CONTEXT only. */
+static int users_own(const char **to)
+{
+	static const char *const names[] = {"HOME=", "DOCKER_CONFIG=", "DOCKER_CONTEXT="};
+	int count = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (char **at = environ; at != NULL && *at != NULL; at++)
+			if (strncmp(*at, names[i], strlen(names[i])) == 0) {
+				to[count++] = *at;
+				break;
+			}
+	return count;
+}
+
+static void start(struct child *child, const struct docker *docker, const char *const *argv,
+                  bool own, int in, int out)
+{
+	const char *env[VARIABLES] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
+	                              docker->home, docker->config};
+	struct child_plan plan = {.path = docker->path, .program = -1, .argv = argv, .env = env,
+	                          .count = 3, .fd = {in, out, -1}};
+
+	if (own)
+		env[2 + users_own(env + 2)] = NULL;
+	child_start(child, &plan);
+}
+
+void docker_start(struct child *child, const struct docker *docker, enum docker_command command,
+                  const char *with, int in, int out)
+{
+	const char *argv[WORDS + 1] = {NULL};
+
+	for (int i = 0; i < WORDS && table[command][i] != NULL; i++)
+		argv[i] = fill(docker, table[command][i], with);
+	start(child, docker, argv, command == DOCKER_CONTEXT, in, out);
+}
+
+void docker_create(struct child *child, const struct docker *docker, const char *const *argv)
+{
+	start(child, docker, argv, false, -1, -1);
+}

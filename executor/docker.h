@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: ISC */
+#ifndef COFFERDAM_EXECUTOR_DOCKER_H
+#define COFFERDAM_EXECUTOR_DOCKER_H
+
+#include "child.h"
+#include "self.h"
+
+/*
+ * Every docker command that the executor ever runs, apart from the create
+ * command that policy froze and the gate let through.  Fixed words and four
+ * holes; an environment of fixed words.
+ */
+
+enum docker_command {
+	DOCKER_CONTEXT, /* the endpoint of the user's current context */
+	DOCKER_IMAGE, /* subject: reference */
+	DOCKER_LIST, /* all managed containers, for admit */
+	DOCKER_INSPECT, /* subject: id; for verify */
+	DOCKER_START, /* subject: id */
+	DOCKER_RESULT, /* subject: id; one line of words */
+	DOCKER_REMOVE, /* subject: id */
+	DOCKER_GONE, /* subject: id=ID; the id while it exists */
+	DOCKER_FIND, /* the id that has our name and nonce label */
+	DOCKER_COMMANDS
+};
+
+struct docker {
+	char path[SELF_PATH]; /* the program */
+	char home[SELF_PATH + 32]; /* HOME=<state directory>/docker */
+	char config[SELF_PATH + 32]; /* DOCKER_CONFIG=the same */
+	char endpoint[sizeof("unix://") + ENDPOINT_PATH_MAX];
+	char name[NAME_BYTES_MAX + 16]; /* filter: name=^/NAME$ */
+	char label[64]; /* filter: label=dev.cofferdam.run=NONCE */
+};
+
+/* home and config, from the state directory's path. */
+void docker_environment(struct docker *docker, const char *state_path);
+
+/* Starts a command of the table, with in and out as standard input and output
+ * (-1: as in child.h). */
+void docker_start(struct child *child, const struct docker *docker, enum docker_command command,
+                  const char *subject, int in, int out);
+
+/* Starts the create command. */
+void docker_create(struct child *child, const struct docker *docker, const char *const *argv);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: ISC */
+#include "say.h"
+
+#include <bsd/string.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct say_row rows[WHY_COUNT] = {
+#define X(name, code, text, status, sentence, hint) {code, text, sentence, hint, status},
+	[WHY_NONE] = {"", "", "", "", 0},
+	EXECUTOR_REASONS(X)
+#undef X
+};
+
+static char said[SAY_MAX];
+
+const struct say_row *say_row(enum executor_reason why)
+{
+	return &rows[(unsigned)why < WHY_COUNT ? why : WHY_NONE];
+}
+
+size_t say_escape(char *to, size_t cap, const char *bytes, size_t len, char newline)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t n = 0;
+
+	for (; len > 0 && bytes[len - 1] == '\n'; len--)
+		;
+	for (size_t i = 0; i < len && n + 4 < cap; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+
+		if (c == '\n') {
+			to[n++] = newline;
+		} else if (c >= ' ' && c <= '~') {
+			to[n++] = (char)c;
+		} else {
+			to[n++] = '\\';
+			to[n++] = 'x';
+			to[n++] = hex[c >> 4];
+			to[n++] = hex[c & 15];
+		}
+	}
+	to[n] = '\0';
+	return n;
+}
+
+/* A JSON string of printable text. */
+static void quote(char *to, size_t cap, const char *text)
+{
+	size_t n = 0;
+
+	for (to[n++] = '"'; *text != '\0' && n + 4 < cap; text++) {
+		if (*text == '"' || *text == '\\')
+			to[n++] = '\\';
+		to[n++] = *text;
+	}
+	to[n++] = '"';
+	to[n] = '\0';
+}
+
+void say_reason(enum executor_reason why, const char *detail, bool json)
+{
+	static char quoted[2 * SAY_CHILD];
+	const struct say_row *row = say_row(why);
+	char *to = said + strlen(said);
+	size_t cap = sizeof(said) - strlen(said);
+
+	quote(quoted, sizeof(quoted), detail);
+	if (json)
+		snprintf(to, cap,
+		         "{\"code\":\"%s\",\"reason\":\"%s\",\"detail\":%s,"
+		         "\"sentence\":\"%s\",\"hint\":\"%s\"}\n",
+		         row->code, row->reason, quoted, row->sentence, row->hint);
+	else
+		snprintf(to, cap, "cofferdam: %s %s: %s%s%s; %s\n", row->code, row->reason,
+		         row->sentence, detail[0] == '\0' ? "" : ": ", detail, row->hint);
+}
+
+void say_refusal(const char *bytes, size_t len, char *code, char *reason)
+{
+	static char text[4 * SAY_CHILD];
+
+	say_escape(text, sizeof(text), bytes, len, '\n');
+	code[0] = reason[0] = '\0';
+	if (sscanf(text, "cofferdam: %31[A-Z_] %31[a-z0-9_.]", code, reason) != 2 &&
+	    sscanf(text, "{\"code\":\"%31[A-Z_]\",\"reason\":\"%31[a-z0-9_.]", code, reason) != 2)
+		code[0] = reason[0] = '\0';
+	strlcat(said, text, sizeof(said));
+	strlcat(said, "\n", sizeof(said));
+}
+
+const char *say_text(size_t *len)
+{
+	*len = strlen(said);
+	return said;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: ISC */
+#ifndef COFFERDAM_EXECUTOR_SAY_H
+#define COFFERDAM_EXECUTOR_SAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "reason.h"
+
+/*
+ * What the caller is told on standard error.  Pure: lines are gathered here
+ * and written once, after the cleanup, so that a reader that has stopped
+ * reading cannot hold up a removal.  Nothing of a child's gets past say_escape:
+ * every byte outside printable ASCII becomes \xNN.
+ */
+
+#define SAY_CHILD 4096 /* bytes of a child's standard error that are shown */
+#define SAY_MAX (8 * SAY_CHILD)
+
+/* One row of executor/reason.h. */
+struct say_row {
+	const char *code;
+	const char *reason;
+	const char *sentence;
+	const char *hint;
+	int status;
+};
+const struct say_row *say_row(enum executor_reason why);
+
+/* The printable form of bytes, as a C string of less than cap bytes: newlines
+ * become `newline`, those at the end are dropped.  Returns its length. */
+size_t say_escape(char *to, size_t cap, const char *bytes, size_t len, char newline);
+
+/* One line: a reason and its detail ("" for none), which is printable. */
+void say_reason(enum executor_reason why, const char *detail, bool json);
+
+/* The lines of a policy process that refused, escaped.  code and reason get
+ * its words for them (each of 32 bytes), "" when the first line has none. */
+void say_refusal(const char *bytes, size_t len, char *code, char *reason);
+
+/* Everything said so far. */
+const char *say_text(size_t *len);
+
+#endif

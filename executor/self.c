@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: ISC */
+#include "self.h"
+
+#include <bsd/string.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#ifndef DOCKER_PATH
+#define DOCKER_PATH "/usr/bin/docker"
+#endif
+
+enum executor_reason self_start(void)
+{
+	sigset_t none;
+	int fd;
+
+	do /* the lowest free descriptor is taken: open(2) */
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd < 0 || close(fd) != 0)
+		return WHY_START;
+	if (getuid() == 0 || geteuid() == 0)
+		return WHY_ROOT;
+	if (getauxval(AT_SECURE) != 0)
+		return WHY_PRIVILEGED;
+	for (int n = 1; n < NSIG; n++)
+		signal(n, SIG_DFL); /* SIGKILL, SIGSTOP and libc's own refuse: they need none */
+	sigemptyset(&none);
+	if (sigprocmask(SIG_SETMASK, &none, NULL) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return WHY_START;
+	umask(077);
+	return WHY_NONE;
+}
+
+void self_home(char *home, size_t cap)
+{
+	static char storage[16384];
+	struct passwd entry, *found = NULL;
+
+	if (getpwuid_r(getuid(), &entry, storage, sizeof(storage), &found) != 0 || found == NULL ||
+	    entry.pw_dir[0] != '/' || strlcpy(home, entry.pw_dir, cap) >= cap)
+		home[0] = '\0';
+}
+
+bool self_path(int fd, char *path, size_t cap)
+{
+	char link[32];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, cap);
+	if (len <= 0 || (size_t)len >= cap)
+		return false;
+	path[len] = '\0';
+	return true;
+}
+
+bool self_trusts(const struct stat *st)
+{
+	return (st->st_uid == 0 || st->st_uid == geteuid()) && (st->st_mode & 022) == 0;
+}
+
+bool self_safe(const char *path, uid_t also)
+{
+	char part[SELF_PATH] = "/";
+	size_t len = strlen(path);
+	struct stat st;
+	bool shared;
+
+	if (path[0] != '/' || len >= sizeof(part))
+		return false;
+	for (size_t i = 0; i <= len; i++) {
+		if (i > 0 && path[i] != '/' && path[i] != '\0')
+			continue;
+		memcpy(part, path, i > 0 ? i : 1);
+		if (lstat(part, &st) != 0 || (st.st_uid != 0 && st.st_uid != also))
+			return false;
+		shared = (st.st_mode & 022) != 0 && !S_ISLNK(st.st_mode);
+		if (shared && (also == 0 || !S_ISDIR(st.st_mode) || (st.st_mode & S_ISVTX) == 0))
+			return false;
+	}
+	return true;
+}
+
+static int open_config(const char *given, const char *home, char *path)
+{
+	const char *config = getenv("XDG_CONFIG_HOME");
+	bool own = config != NULL && config[0] == '/'; /* others are to be ignored: XDG */
+	int fd, len;
+
+	if (given == NULL)
+		given = getenv("COFFERDAM_CONFIG");
+	if (given != NULL && given[0] != '\0')
+		return open(given, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	len = snprintf(path, SELF_PATH, "%s%s/cofferdam/config.json", own ? config : home,
+	               own ? "" : "/.config");
+	if (len < 0 || len >= SELF_PATH)
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	return open("/etc/cofferdam/config.json", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+enum executor_reason self_config(const char *given, const char *home, int *fd, char *path)
+{
+	struct stat st;
+
+	*fd = open_config(given, home, path);
+	if (*fd < 0)
+		return WHY_CONFIG_OPEN;
+	if (fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode) || !self_trusts(&st) ||
+	    !self_path(*fd, path, SELF_PATH))
+		return WHY_CONFIG_UNSAFE;
+	return WHY_NONE;
+}
+
+enum executor_reason self_audit(const char *given, int *fd, char *path)
+{
+	struct stat st;
+
+	/* A FIFO that nobody reads is refused, not waited for. */
+	*fd = open(given, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+	if (*fd < 0 || fstat(*fd, &st) != 0 || !self_trusts(&st) ||
+	    (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) ||
+	    fcntl(*fd, F_SETFL, O_WRONLY | O_APPEND) != 0 || !self_path(*fd, path, SELF_PATH))
+		return WHY_AUDIT_OPEN;
+	return WHY_NONE;
+}
+
+enum executor_reason self_docker(const char *given, char *path)
+{
+	struct stat st;
+
+	if (given == NULL)
+		given = DOCKER_PATH;
+	if (given[0] != '/')
+		return WHY_DOCKER_UNSAFE;
+	if (realpath(given, path) == NULL || stat(path, &st) != 0)
+		return WHY_DOCKER_MISSING;
+	if (!self_safe(given, 0) || !self_safe(path, 0) || !S_ISREG(st.st_mode))
+		return WHY_DOCKER_UNSAFE;
+	return WHY_NONE;
+}
+
+enum executor_reason self_policy(int *fd, char *own, char *path)
+{
+	static const char name[] = "cofferdam-policy";
+	ssize_t len = readlink("/proc/self/exe", own, SELF_PATH - 1);
+	struct stat st;
+	char *slash;
+
+	own[len > 0 ? len : 0] = '\0';
+	strlcpy(path, own, SELF_PATH);
+	slash = strrchr(path, '/');
+	if (slash == NULL || (size_t)(slash + 1 - path) + sizeof(name) > SELF_PATH)
+		return WHY_POLICY_UNSAFE;
+	memcpy(slash + 1, name, sizeof(name));
+	*fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (*fd < 0 || fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode) || !self_trusts(&st))
+		return WHY_POLICY_UNSAFE;
+	return WHY_NONE;
+}

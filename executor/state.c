@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: ISC */
+#include "state.h"
+
+#include <bsd/string.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "self.h"
+
+#define NEW_FILE (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+
+/* File systems on which flock(2) is emulated, partial or another machine's too:
+ * f_type of statfs(2). */
+static const unsigned remote[] = {
+	0x00006969, /* NFS */
+	0x65735546, /* FUSE */
+	0x0000517b, /* SMB */
+	0xff534d42, /* CIFS */
+	0xfe534d42, /* SMB2 */
+	0x01021997, /* 9p */
+	0x00c36400, /* Ceph */
+	0x5346414f, /* AFS */
+	0x6b414653, /* kAFS */
+	0x73757245, /* Coda */
+	0x0bd00bd0, /* Lustre */
+	0x47504653, /* GPFS */
+};
+
+bool state_random(uint8_t bytes[NONCE_BYTES], char hex[ID_HEX + 1])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (getrandom(bytes, NONCE_BYTES, 0) != NONCE_BYTES)
+		return false;
+	for (size_t i = 0; i < ID_HEX; i++)
+		hex[i] = digits[i % 2 == 0 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15];
+	hex[ID_HEX] = '\0';
+	return true;
+}
+
+/* A regular file of ours, with no other name. */
+static bool ours(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	       st.st_nlink <= 1;
+}
+
+/* The same file under its name as under the descriptor. */
+static bool same(int dir, const char *name, int fd)
+{
+	struct stat by_name, by_fd;
+
+	return fstat(fd, &by_fd) == 0 && fstatat(dir, name, &by_name, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       by_name.st_dev == by_fd.st_dev && by_name.st_ino == by_fd.st_ino;
+}
+
+/* Opens a private directory of ours, making it if need be. */
+static int private(int at, const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if (mkdirat(at, name, 0700) != 0 && errno != EEXIST)
+		return -1;
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 077) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static bool choose(char *path, const char *given, const char *home)
+{
+	const char *from = given != NULL ? given : getenv("STATE_DIRECTORY");
+	int len;
+
+	if (from != NULL && from[0] != '\0') /* systemd separates several by colons */
+		len = snprintf(path, STATE_PATH, "%.*s",
+		               (int)(given != NULL ? strlen(from) : strcspn(from, ":")), from);
+	else
+		len = home[0] == '\0' ? -1
+		                      : snprintf(path, STATE_PATH, "%s/.local/state/cofferdam", home);
+	return len > 0 && len < STATE_PATH;
+}
+
+/* The parents that are missing; what cannot be made cannot be opened either. */
+static void make_parents(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+}
+
+static bool local(int fd)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++)
+		if ((unsigned)fs.f_type == remote[i])
+			return false;
+	return true;
+}
+
+/* Reads the id; one that is missing is made, complete, by link(2): of several
+ * starters one wins, and all read the same. */
+static bool read_id(struct state *state)
+{
+	char line[ID_HEX + 2] = "", name[ID_HEX + 1];
+	int fd = openat(state->dir, "id", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	uint8_t bytes[NONCE_BYTES];
+	bool good;
+
+	if (fd < 0 && errno == ENOENT && state_random(bytes, name)) {
+		fd = openat(state->dir, name, NEW_FILE, 0600);
+		if (fd < 0)
+			return false;
+		memcpy(line, name, ID_HEX);
+		line[ID_HEX] = '\n';
+		good = write(fd, line, ID_HEX + 1) == ID_HEX + 1 && fsync(fd) == 0 &&
+		       (linkat(state->dir, name, state->dir, "id", 0) == 0 || errno == EEXIST);
+		good = unlinkat(state->dir, name, 0) == 0 && close(fd) == 0 && good;
+		fd = good ? openat(state->dir, "id", O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	}
+	if (fd < 0)
+		return false;
+	good = ours(fd) && read(fd, line, sizeof(line)) == ID_HEX + 1 && line[ID_HEX] == '\n' &&
+	       strspn(line, "0123456789abcdef") == ID_HEX;
+	close(fd);
+	memcpy(state->id, line, ID_HEX);
+	return good;
+}
+
+enum state_result state_open(struct state *state, const char *given, const char *home)
+{
+	int docker = -1;
+	bool good;
+
+	*state = (struct state){.dir = -1, .claims = -1, .lock = -1, .claim = -1};
+	if (!choose(state->path, given, home))
+		return STATE_BAD;
+	make_parents(state->path);
+	state->dir = private(AT_FDCWD, state->path);
+	if (state->dir < 0 || !self_path(state->dir, state->path, sizeof(state->path)) ||
+	    !self_safe(state->path, geteuid()) || !local(state->dir) || !read_id(state))
+		return STATE_BAD;
+	state->claims = private(state->dir, "claims");
+	docker = private(state->dir, "docker");
+	good = docker >= 0 && faccessat(docker, "config.json", F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
+	       errno == ENOENT;
+	if (docker >= 0)
+		close(docker);
+	return good && state->claims >= 0 ? STATE_OK : STATE_BAD;
+}
+
+enum state_result state_lock(struct state *state, const char *nonce)
+{
+	char line[64];
+	int len = snprintf(line, sizeof(line), "%d %s\n", (int)getpid(), nonce);
+
+	if (state->lock < 0)
+		state->lock = openat(state->dir, "lock",
+		                     O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	if (state->lock < 0 || !ours(state->lock))
+		return STATE_BAD;
+	if (flock(state->lock, LOCK_EX | LOCK_NB) != 0)
+		return errno == EWOULDBLOCK ? STATE_HELD : STATE_BAD;
+	if (!same(state->dir, "lock", state->lock)) { /* replaced while we waited: once more */
+		close(state->lock);
+		state->lock = -1;
+		return STATE_HELD;
+	}
+	if (ftruncate(state->lock, 0) != 0 || pwrite(state->lock, line, (size_t)len, 0) != len)
+		return STATE_BAD;
+	return STATE_OK;
+}
+
+size_t state_holder(const struct state *state, char *to, size_t cap)
+{
+	ssize_t len = pread(state->lock, to, cap, 0);
+
+	return len > 0 ? (size_t)len : 0;
+}
+
+bool state_unlock(struct state *state)
+{
+	bool good = same(state->dir, "lock", state->lock);
+
+	close(state->lock);
+	state->lock = -1;
+	return good;
+}
+
+bool state_claim(struct state *state, const char *nonce)
+{
+	char line[64];
+
+	state->claim = openat(state->claims, nonce, NEW_FILE | O_APPEND, 0600);
+	if (state->claim < 0)
+		return false;
+	strlcpy(state->claim_name, nonce, sizeof(state->claim_name));
+	snprintf(line, sizeof(line), "creating %lld\n", (long long)time(NULL));
+	return flock(state->claim, LOCK_EX | LOCK_NB) == 0 && state_claim_say(state, line) &&
+	       same(state->claims, nonce, state->claim);
+}
+
+bool state_claim_say(const struct state *state, const char *line)
+{
+	size_t len = strlen(line);
+
+	return write(state->claim, line, len) == (ssize_t)len;
+}
+
+bool state_drop_claim(struct state *state)
+{
+	bool good = state->claim < 0 || (same(state->claims, state->claim_name, state->claim) &&
+	                                 unlinkat(state->claims, state->claim_name, 0) == 0);
+
+	if (state->claim >= 0)
+		close(state->claim);
+	state->claim = -1;
+	return good;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: ISC */
+#ifndef COFFERDAM_EXECUTOR_STATE_H
+#define COFFERDAM_EXECUTOR_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../ipc/limits.h"
+
+/*
+ * The state directory: id, lock, claims/ and docker/ (docker's empty config
+ * directory).  Private to the caller, on a local file system, and nobody else
+ * can replace it.
+ *
+ * The lock and the claims are flock(2) locks, held by descriptors that no
+ * child gets; the kernel drops them when the executor dies, however it dies.
+ * What the files say is for people only.
+ */
+
+#define STATE_PATH (PATH_BYTES_MAX + 1)
+
+struct state {
+	int dir; /* descriptors; -1: none */
+	int claims;
+	int lock;
+	int claim;
+	char path[STATE_PATH]; /* canonical */
+	char id[ID_HEX + 1];
+	char claim_name[ID_HEX + 1];
+};
+
+enum state_result {
+	STATE_OK = 0,
+	STATE_HELD, /* somebody else holds the lock: try again */
+	STATE_BAD, /* not what it should be, or errno */
+};
+
+/* Random bytes, and their ID_HEX digits. */
+__attribute__((warn_unused_result)) bool state_random(uint8_t bytes[NONCE_BYTES],
+                                                      char hex[ID_HEX + 1]);
+
+/* Opens `given`, or the first of $STATE_DIRECTORY, or
+ * HOME/.local/state/cofferdam; makes what is missing.  state is set even on
+ * failure, with the descriptors that are open. */
+__attribute__((warn_unused_result)) enum state_result state_open(struct state *state,
+                                                                 const char *given,
+                                                                 const char *home);
+
+/* One try at the lock, without waiting. */
+__attribute__((warn_unused_result)) enum state_result state_lock(struct state *state,
+                                                                 const char *nonce);
+/* Who holds it, as its file says (any bytes of the caller's own). */
+size_t state_holder(const struct state *state, char *to, size_t cap);
+/* Gives it up.  False when the file was replaced meanwhile. */
+__attribute__((warn_unused_result)) bool state_unlock(struct state *state);
+
+/* Makes and locks claims/<nonce>, and appends lines to it. */
+__attribute__((warn_unused_result)) bool state_claim(struct state *state, const char *nonce);
+__attribute__((warn_unused_result)) bool state_claim_say(const struct state *state,
+                                                         const char *line);
+/* Removes it; true when there is none.  False when it was replaced. */
+__attribute__((warn_unused_result)) bool state_drop_claim(struct state *state);
+
+#endif

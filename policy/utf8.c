@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: ISC */
+#include "utf8.h"
+
+#include <string.h>
+
+/*
+ * The well-formed sequences of RFC 3629 section 4, by lead byte.  Only the
+ * second byte's range depends on the lead; any later byte is 80..BF.
+ */
+struct lead {
+	unsigned char first, last; /* lead bytes of this row */
+	unsigned char width; /* bytes of the whole sequence */
+	unsigned char low, high; /* bounds of the second byte */
+};
+
+static const struct lead leads[] = {
+        {0xc2, 0xdf, 2, 0x80, 0xbf},
+        {0xe0, 0xe0, 3, 0xa0, 0xbf}, /* below A0: overlong */
+        {0xe1, 0xec, 3, 0x80, 0xbf},
+        {0xed, 0xed, 3, 0x80, 0x9f}, /* above 9F: surrogates */
+        {0xee, 0xef, 3, 0x80, 0xbf},
+        {0xf0, 0xf0, 4, 0x90, 0xbf}, /* below 90: overlong */
+        {0xf1, 0xf3, 4, 0x80, 0xbf},
+        {0xf4, 0xf4, 4, 0x80, 0x8f}, /* above 8F: beyond U+10FFFF */
+};
+
+#define LEADS (sizeof(leads) / sizeof(leads[0]))
+
+static const char mark[3] = "\xef\xbf\xbd"; /* U+FFFD */
+static const char bom[3] = "\xef\xbb\xbf"; /* U+FEFF */
+
+/* The row of a lead byte; width 1 for ASCII, 0 for a byte that leads nothing. */
+static struct lead lead_of(unsigned char byte, bool surrogates)
+{
+	struct lead lead = {byte, byte, byte < 0x80 ? 1 : 0, 0, 0};
+
+	for (size_t i = 0; i < LEADS; i++) {
+		if (byte >= leads[i].first && byte <= leads[i].last)
+			lead = leads[i];
+	}
+	if (surrogates && byte == 0xed)
+		lead.high = 0xbf;
+	return lead;
+}
+
+/* How many of the bytes at hand belong to the sequence that lead begins; at
+ * most its width, at least 1 when it begins any. */
+static unsigned matched(const char *bytes, size_t len, const struct lead *lead)
+{
+	unsigned good = lead->width > 0 ? 1 : 0;
+
+	for (unsigned i = 1; i < lead->width; i++) {
+		unsigned char low = i == 1 ? lead->low : 0x80;
+		unsigned char high = i == 1 ? lead->high : 0xbf;
+
+		if (good == i && i < len && (unsigned char)bytes[i] >= low &&
+		    (unsigned char)bytes[i] <= high)
+			good++;
+	}
+	return good;
+}
+
+unsigned utf8_decode(const char *bytes, size_t len, bool surrogates, uint32_t *point)
+{
+	/* The payload bits of a lead byte, by width. */
+	static const unsigned char payload[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	struct lead lead;
+	uint32_t value;
+
+	if (len == 0)
+		return 0;
+	lead = lead_of((unsigned char)bytes[0], surrogates);
+	if (lead.width == 0 || matched(bytes, len, &lead) != lead.width)
+		return 0;
+	value = (unsigned char)bytes[0] & payload[lead.width];
+	for (unsigned i = 1; i < lead.width; i++)
+		value = value << 6 | ((unsigned char)bytes[i] & 0x3f);
+	*point = value;
+	return lead.width;
+}
+
+/* The length of the sequence at bytes[at], 0 when it is ill-formed. */
+static unsigned width_at(const char *bytes, size_t len, size_t at)
+{
+	uint32_t point;
+
+	if ((unsigned char)bytes[at] < 0x80)
+		return 1;
+	return utf8_decode(bytes + at, len - at, false, &point);
+}
+
+size_t utf8_span(const char *bytes, size_t len)
+{
+	size_t at = 0;
+
+	while (at < len) {
+		unsigned width = width_at(bytes, len, at);
+
+		if (width == 0)
+			break;
+		at += width;
+	}
+	return at;
+}
+
+unsigned utf8_encode(uint32_t point, char to[4])
+{
+	/* The marker bits of a lead byte, by width. */
+	static const unsigned char marker[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	unsigned width = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+
+	if (point > 0x10ffff)
+		return 0;
+	for (unsigned i = width - 1; i > 0; i--) {
+		to[i] = (char)(0x80 | (point & 0x3f));
+		point >>= 6;
+	}
+	to[0] = (char)(marker[width] | point);
+	return width;
+}
+
+size_t utf8_repair(const char *bytes, size_t len, char *to, size_t cap)
+{
+	size_t at = len >= sizeof(bom) && memcmp(bytes, bom, sizeof(bom)) == 0 ? sizeof(bom) : 0;
+	size_t out = 0;
+
+	while (at < len) {
+		struct lead lead = lead_of((unsigned char)bytes[at], false);
+		unsigned good = matched(bytes + at, len - at, &lead);
+		bool whole = good > 0 && good == lead.width;
+		size_t size = whole ? good : sizeof(mark);
+
+		if (size > cap - out)
+			return SIZE_MAX;
+		memcpy(to + out, whole ? bytes + at : mark, size);
+		out += size;
+		at += good > 0 ? good : 1;
+	}
+	return out;
+}

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+#
+# Everything that runs the two programs as a user would: the conformance cases,
+# cofferdam against a scripted docker client, cofferdam against a real engine.
+# (Unit tests: make unit.)  Ends with one line, "N passed, N failed"; exit
+# status 1 when anything failed.
+#
+#   ENGINE=no tests/check.sh     without a real engine: says what was not run
+
+# shellcheck source=tests/engine.sh
+. "$(dirname "$0")/engine.sh"
+
+engine_as_root "$0" "$@"
+cd "$(dirname "$0")/.." || exit 1
+passed=0 failed=0
+log=$(mktemp "${TMPDIR:-/tmp}/cofferdam-check.XXXXXX") || exit 1
+
+finish()
+{
+	engine_stop
+	rm -f "$log"
+}
+engine_traps
+trap 'finish' EXIT
+
+# Adds the "N passed, N failed" lines of a suite that has run; a suite without
+# one, or with another exit status than its figures say, has failed.
+count()
+{
+	name=$1 status=$2
+	# shellcheck disable=SC2046  # two figures, or nothing
+	set -- $(sed -n 's/^\([0-9][0-9]*\) passed, \([0-9][0-9]*\) failed$/\1 \2/p' "$log" |
+		awk '{ p += $1; f += $2 } END { if (NR) print p, f }')
+	passed=$((passed + ${1:-0}))
+	failed=$((failed + ${2:-0}))
+	if [ $# -eq 0 ] || { [ "$status" -ne 0 ] && [ "${2:-0}" -eq 0 ]; }; then
+		echo "not ok - $name: it ended with $status, and no figures that explain it"
+		failed=$((failed + 1))
+	fi
+}
+
+suite()
+{
+	name=$1
+	shift
+	echo "== $name"
+	{
+		"$@" 2>&1
+		echo "status $?" >"$log.status"
+	} | tee "$log" | grep -v '^ok '
+	read -r _ status <"$log.status"
+	rm -f "$log.status"
+	count "$name" "$status"
+}
+
+for script in tests/conformance/*.py; do
+	[ -e "$script" ] || continue
+	suite "conformance: $script" python3 -B "$script"
+done
+suite 'cofferdam and a scripted docker' python3 -B tests/e2e/test_fake.py
+if [ "${ENGINE:-}" = no ] && [ "${CI:-}" != true ]; then
+	echo '== NOT RUN, because of ENGINE=no: cofferdam and a real Docker engine'
+elif engine_start; then
+	suite 'cofferdam and a real engine' python3 -B tests/e2e/test_engine.py
+	engine_stop
+else
+	echo 'not ok - no Docker engine could be reached or started (ENGINE=no leaves these tests out)'
+	failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

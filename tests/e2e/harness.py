@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: ISC
+"""What both end-to-end suites share: cases, users, checks, the runner.
+
+Runs as root; every case gets a directory and a numeric user of its own (no account is made), so
+that "nothing is left" can be asked of the kernel: no process of that user, no container, no claim,
+no lock held.  Standard library only.  No test looks at how long anything took: the one timeout
+here is a safety net, far above what a busy machine needs.
+"""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.dirname(os.path.dirname(HERE))
+PROGRAMS = os.environ.get("PROGRAMS", TREE)
+SAFETY = 180
+FIRST_UID = 61300
+IMAGE_ID = "sha256:" + "5a" * 32
+
+TESTS = []
+
+
+class Failure(Exception):
+    """A check that did not hold; its text says what was expected and what was observed."""
+
+
+def test(function):
+    TESTS.append((function.__name__, lambda tree: function(Case(tree, function.__name__))))
+    return function
+
+
+def table(rows):
+    """One test a row: row[0] names it, the whole row goes to the function."""
+    def register(function):
+        for row in rows:
+            name = "%s: %s" % (function.__name__, row[0])
+            TESTS.append((name, lambda tree, name=name, row=row: function(Case(tree, name), *row)))
+        return function
+    return register
+
+
+def show(value):
+    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else repr(value)
+    return text if len(text) < 3000 else text[:1500] + " [...] " + text[-1200:]
+
+
+def equal(what, expected, observed):
+    if expected != observed:
+        raise Failure("%s\nexpected: %s\nobserved: %s" % (what, show(expected), show(observed)))
+
+
+def holds(what, condition, observed=""):
+    if not condition:
+        raise Failure("%s\nobserved: %s" % (what, show(observed)))
+
+
+class Tree:
+    """A scratch directory with the programs in it; every directory above it is root's alone, as
+    cofferdam asks of its docker (so not in /tmp)."""
+
+    def __init__(self):
+        self.base = tempfile.mkdtemp(prefix="cofferdam-test.", dir="/var/lib")
+        os.chmod(self.base, 0o755)
+        self.bin = self.base + "/bin"
+        os.makedirs(self.bin, 0o755, exist_ok=True)
+        for name in ("cofferdam", "cofferdam-policy"):
+            shutil.copy(PROGRAMS + "/" + name, self.bin + "/" + name)
+            os.chmod(self.bin + "/" + name, 0o755)
+        self.lock = threading.Lock()
+        self.uid = FIRST_UID
+
+    def new_uid(self):
+        with self.lock:
+            self.uid += 1
+            return self.uid
+
+    def remove(self):
+        shutil.rmtree(self.base)
+
+
+class Result:
+    def __init__(self, status, out, err):
+        self.status = status
+        self.out = out
+        self.err = err
+
+    def reasons(self):
+        return re.findall(r"^cofferdam(?:-policy)?: (\S+) (\S+?):", self.err.decode("latin-1"), re.M)
+
+
+class Case:
+    def __init__(self, tree, name):
+        self.tree = tree
+        self.name = name
+        self.uid = tree.new_uid()
+        self.groups = []
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:40].strip("-")
+        self.dir = "%s/%d-%s" % (tree.base, self.uid, slug)
+        os.mkdir(self.dir, 0o755)
+        self.home = self.own_dir("home", 0o755)
+        self.broker = self.own_dir("home/broker", 0o755)
+        self.workspace = self.own_dir("home/workspace", 0o755)
+        self.state = self.own_dir("home/state", 0o700)
+        self.socket = self.dir + "/engine.sock"
+        self.docker = "/usr/bin/docker"
+        self.fake = None
+        self.config = {
+            "version": 1, "mode": "turn", "image": "worker:1",
+            "mounts": [{"host": self.broker, "guest": "/broker", "mode": "ro"},
+                       {"host": self.workspace, "guest": "/workspace", "mode": "rw"}],
+            "limits": {"turnSeconds": 120, "lockSeconds": 120, "controlSeconds": 120,
+                       "removeSeconds": 120},
+            "docker": {"host": "unix://" + self.socket},
+        }
+        self.turn = {"text": "hello", "speaker": {"id": "u1", "name": "Ann"}, "model": "m",
+                     "prompt": "p", "timeZone": "Europe/London", "tools": [], "mcp": []}
+        self.env = {}
+
+    def own_dir(self, name, mode=0o755):
+        """A directory of the case's user."""
+        path = self.dir + "/" + name
+        os.mkdir(path, mode)
+        os.chmod(path, mode)
+        os.chown(path, self.uid, self.uid)
+        return path
+
+    def write(self, name, text, mode=0o644):
+        path = self.dir + "/" + name
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def limit(self, **figures):
+        self.config["limits"].update(figures)
+
+    # --- the fake docker -----------------------------------------------------
+
+    def use_fake(self, rules=(), worker=None, image=True, context=""):
+        """The scripted client, and a socket that nobody listens on."""
+        self.make_socket()
+        self.fake = self.own_dir("home/engine", 0o700)
+        os.mkdir(self.dir + "/bin", 0o755)
+        self.docker = self.dir + "/bin/docker"
+        shutil.copy(HERE + "/fake_docker.py", self.docker)
+        os.chmod(self.docker, 0o755)
+        self.orders = {
+            "home": self.fake, "rules": list(rules), "worker": worker or {}, "context": context,
+            "image": {"Id": IMAGE_ID, "RepoTags": ["worker:1"], "RepoDigests": [],
+                      "Os": "linux", "Architecture": "amd64",
+                      "Config": {"Env": ["PATH=/bin", "IMAGE=1"], "Cmd": None,
+                                 "Entrypoint": ["/worker"], "WorkingDir": "", "Volumes": None,
+                                 "Labels": {"image.label": "1"}}} if image is True else image,
+        }
+        self.write("bin/scenario.json", json.dumps(self.orders))
+        return self
+
+    def make_socket(self):
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(self.socket)
+        os.chmod(self.socket, 0o660)
+        os.chown(self.socket, 0, self.uid)
+
+    def calls(self, kind=None):
+        try:
+            with open(self.fake + "/log") as file:
+                lines = [json.loads(line) for line in file]
+        except FileNotFoundError:
+            return []
+        return [line for line in lines if kind is None or line["kind"] == kind]
+
+    def kinds(self):
+        return [call["kind"] for call in self.calls()]
+
+    def containers(self):
+        """What the engine still has of this case."""
+        if self.fake is None:
+            return []
+        try:
+            with open(self.fake + "/containers.json") as file:
+                return sorted(json.load(file)["containers"])
+        except FileNotFoundError:
+            return []
+
+    def worker_ran(self):
+        return os.path.exists(self.fake + "/worker-ran")
+
+    # --- running ---------------------------------------------------------------
+
+    def argv(self, command, options, config):
+        config_file = self.write("config.json", config if isinstance(config, str)
+                                 else json.dumps(config))
+        return [self.tree.bin + "/cofferdam", command, "-c", config_file,
+                "--state-dir", self.state, "--docker", self.docker, *options]
+
+    def spawn(self, argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more):
+        return subprocess.Popen(
+            argv, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env=self.env, cwd="/",
+            user=self.uid, group=self.uid, extra_groups=self.groups, umask=0o022,
+            start_new_session=True, **more)
+
+    def begin(self, options=(), command="run", config=None, wrap=(), **more):
+        config = self.config if config is None else config
+        return self.spawn([*wrap, *self.argv(command, options, config)], **more)
+
+    def end(self, process, data=b""):
+        try:
+            out, err = process.communicate(data, timeout=SAFETY)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            raise Failure("it never ended\nstdout: %s\nstderr: %s" % (show(out), show(err)))
+        return Result(process.returncode, out or b"", err)
+
+    def turn_bytes(self):
+        turn = self.turn
+        if isinstance(turn, bytes):
+            return turn
+        return json.dumps(turn).encode()
+
+    def run(self, options=(), **more):
+        return self.end(self.begin(options, **more), self.turn_bytes())
+
+    def policy(self, *words, data=b""):
+        argv = [self.tree.bin + "/cofferdam-policy", *words]
+        return self.end(self.spawn(argv), data)
+
+    # --- what must hold afterwards ---------------------------------------------
+
+    def expect(self, result, status, reason=None, out=b""):
+        """The exit status, the first reason on stderr ("CODE reason"), the whole of stdout."""
+        what = "exit status; stderr was: " + show(result.err)
+        equal(what, status, result.status)
+        if reason is not None:
+            given = [" ".join(pair) for pair in result.reasons()]
+            holds("stderr names %r as its first reason" % reason,
+                  given and given[0] == reason, result.err)
+        if out is not None:
+            equal("standard output", out, result.out)
+        self.printable(result.err)
+
+    def printable(self, err):
+        bad = sorted({byte for byte in err if byte != 10 and not 32 <= byte < 127})
+        equal("bytes on stderr that are not printable ASCII", [], bad)
+
+    def processes(self):
+        found = []
+        for name in os.listdir("/proc"):
+            if not name.isdigit():
+                continue
+            try:
+                if os.stat("/proc/" + name).st_uid != self.uid and not self.uid_of(name):
+                    continue
+                with open("/proc/%s/cmdline" % name, "rb") as file:
+                    found.append("%s %s" % (name, file.read().replace(b"\0", b" ").decode("latin-1")))
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+        return found
+
+    def uid_of(self, name):
+        # /proc/PID belongs to root while the process is not dumpable.
+        with open("/proc/%s/status" % name) as file:
+            return "\nUid:\t%d\t" % self.uid in file.read()
+
+    def settle(self):
+        """Waits for the case's processes to end, as far as the safety net."""
+        end = time.monotonic() + SAFETY
+        while self.processes() and time.monotonic() < end:
+            time.sleep(0.02)
+        equal("processes left", [], self.processes())
+
+    def state_files(self):
+        found = []
+        for base, _, names in os.walk(self.state):
+            found += [os.path.join(base, name) for name in names]
+        return sorted(found)
+
+    def claims(self):
+        return [path for path in self.state_files()
+                if re.fullmatch(r"[0-9a-f]{32}", os.path.basename(path).split(".")[0])]
+
+    def nothing_left(self, containers=0, claims=0):
+        if containers == 0:
+            self.settle()
+        equal("containers left", containers, len(self.containers()))
+        equal("claim files left", claims, len(self.claims()))
+        for path in self.state_files():
+            self.unlocked(path)
+
+    def unlocked(self, path):
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Failure("somebody still holds the lock on " + path)
+        finally:
+            os.close(fd)
+
+    def kill_all(self):
+        for line in self.processes():
+            try:
+                os.kill(int(line.split(" ", 1)[0]), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+# --- the runner ------------------------------------------------------------------
+
+class Report:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.count = {"passed": 0, "failed": 0}
+        self.number = 0
+
+    def one(self, name, problem):
+        with self.lock:
+            self.number += 1
+            self.count["failed" if problem else "passed"] += 1
+            print("%s %d - %s" % ("not ok" if problem else "ok", self.number, name), flush=True)
+            for line in (problem or "").splitlines():
+                print("#   " + line, flush=True)
+
+
+def run_one(report, tree, name, body):
+    problem = None
+    try:
+        body(tree)
+    except Failure as failure:
+        problem = str(failure)
+    except Exception:
+        problem = traceback.format_exc()
+    report.one(name, problem)
+
+
+def main(make_tree, jobs=None):
+    """Runs every registered test whose name holds one of the words given (all, without any)."""
+    words = sys.argv[1:]
+    chosen = [item for item in TESTS if not words or any(word in item[0] for word in words)]
+    report = Report()
+    tree = make_tree()
+    try:
+        with ThreadPoolExecutor(jobs or os.cpu_count() or 2) as pool:
+            for name, body in chosen:
+                pool.submit(run_one, report, tree, name, body)
+    finally:
+        tree.remove()
+    print("%d passed, %d failed" % (report.count["passed"], report.count["failed"]))
+    sys.exit(1 if report.count["failed"] or not chosen else 0)

@@ -1,0 +1,387 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: ISC
+"""cofferdam against a real Docker engine, with every docker client on PATH.  Run as root, by
+
+    tests/engine.sh tests/e2e/test_engine.py [WORD...]
+
+which provides the engine and the worker's image.  cofferdam itself runs as users without any
+privilege but the socket's group.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+from harness import TESTS, Case, Failure, Tree, equal, holds, main  # noqa: E402
+
+SOCKET = os.environ.get("ENGINE_SOCKET", "")
+GROUP = int(os.environ.get("ENGINE_GID", "0"))
+IMAGE = os.environ.get("ENGINE_IMAGE", "")
+
+
+def clients():
+    """Every docker client on PATH, once each, /usr/bin/docker first."""
+    found = []
+    for directory in ["/usr/bin"] + os.environ["PATH"].split(":"):
+        path = os.path.join(directory, "docker")
+        if os.access(path, os.X_OK) and os.path.realpath(path) not in map(os.path.realpath, found):
+            if os.stat(os.path.realpath(path)).st_uid == 0:
+                found.append(path)
+    return found
+
+
+CLIENTS = clients()
+
+
+def version(client):
+    done = subprocess.run([client, "--version"], capture_output=True, text=True, check=False)
+    return re.sub(r"^Docker version ([^,]*),.*", r"\1", done.stdout.strip())
+
+
+def docker(*words, check=True):
+    done = subprocess.run([CLIENTS[0], "--host", "unix://" + SOCKET, *words],
+                          capture_output=True, text=True, check=False)
+    if check and done.returncode != 0:
+        raise Failure("docker %s\nobserved: %s" % (" ".join(words), done.stderr))
+    return done.stdout
+
+
+class EngineCase(Case):
+    def __init__(self, tree, name, client):
+        super().__init__(tree, name)
+        self.docker = client
+        self.groups = [GROUP]
+        self.config["image"] = IMAGE
+        self.config["docker"]["host"] = "unix://" + SOCKET
+        self.say("show")
+
+    def say(self, text):
+        self.turn["text"] = text
+
+    def containers(self):
+        rows = docker("container", "ls", "--all", "--no-trunc", "--filter",
+                      "label=dev.cofferdam.state", "--format",
+                      '{{.ID}} {{.Label "dev.cofferdam.roots"}}').splitlines()
+        return [row.split()[0] for row in rows if self.dir + "/" in row]
+
+    def running(self, process):
+        """Waits until the worker runs; its container's id."""
+        end = time.monotonic() + 120
+        while time.monotonic() < end and process.poll() is None:
+            for ident in self.containers():
+                state = docker("container", "inspect", "--format", "{{.State.Running}}", ident,
+                               check=False)
+                if state.strip() == "true":
+                    return ident
+            time.sleep(0.05)
+        raise Failure("the worker never ran\nobserved: exit status %s, %s"
+                      % (process.poll(), process.stderr.read() if process.poll() else ""))
+
+    def begin_turn(self):
+        process = self.begin()
+        process.stdin.write(self.turn_bytes())
+        process.stdin.close()
+        process.stdin = None
+        return process
+
+
+def each(function):
+    """The test once for every client."""
+    for client in CLIENTS:
+        name = "%s, docker %s" % (function.__name__, version(client))
+        TESTS.append((name, lambda tree, name=name, client=client:
+                      function(EngineCase(tree, name, client))))
+    return function
+
+
+def each_row(rows):
+    def register(function):
+        for client in CLIENTS:
+            for row in rows:
+                name = "%s: %s, docker %s" % (function.__name__, row[0], version(client))
+                TESTS.append((name, lambda tree, name=name, client=client, row=row:
+                              function(EngineCase(tree, name, client), *row)))
+        return function
+    return register
+
+
+def reply(result):
+    document = json.loads(result.out)
+    equal("the reply's keys", ["ok", "text"], list(document))
+    return document["text"]
+
+
+# --- what the worker sees ---------------------------------------------------------------
+
+@each
+def inside(case):
+    """Everything that isolates, as the worker finds it."""
+    result = case.run()
+    case.expect(result, 0, out=None)
+    text = reply(result)
+    seen = dict(line.split(": ", 1) for line in text.split("\n") if ": " in line)
+    mounts = sorted(line for line in text.split("\n") if line.startswith("mount "))
+    ids = "%d:%d groups %d" % (case.uid, case.uid, case.uid)
+    for name, expected in (
+            ("id", ids), ("/", "read-only"), ("/broker", "read-only"), ("/workspace", "writable"),
+            ("/tmp", "writable"), ("/etc", "read-only"), ("interfaces", "lo"), ("routes", "0"),
+            ("memory", "536870912"), ("pids", "64"), ("nofile", "256 256 files"),
+            ("CapInh", "0" * 16), ("CapPrm", "0" * 16), ("CapEff", "0" * 16),
+            ("CapBnd", "0" * 16), ("CapAmb", "0" * 16), ("NoNewPrivs", "1"), ("Seccomp", "2"),
+            ("home", "/tmp/home"), ("workdir", "/"),
+            ("environment", "COFFERDAM_TEST_IMAGE HOME HOSTNAME PATH PWD SHLVL")):
+        equal("inside: " + name, expected, seen.get(name, "").strip())
+    holds("inside: no swap (cgroup v2), or memory and swap together no more (v1)",
+          seen["swap"].strip() in ("0", "536870912", "unknown"), seen["swap"])
+    holds("inside: one cpu", seen["cpu"].strip() in ("100000", "100000 100000"), seen["cpu"])
+    equal("inside: the mounts of ours", ["/broker ro", "/tmp rw", "/workspace rw"],
+          [" ".join(line.split()[1:3]) for line in mounts])
+    for word in ("noexec", "nosuid", "nodev", "size=65536k"):
+        holds("inside: /tmp is " + word, word in seen["tmp"].split(","), seen["tmp"])
+    case.nothing_left()
+
+
+@each
+def outside(case):
+    """The same by inspect, while the worker runs."""
+    case.say("sleep 600")
+    process = case.begin_turn()
+    try:
+        ident = case.running(process)
+        made = json.loads(docker("container", "inspect", ident))[0]
+        host = made["HostConfig"]
+        for name, expected in (
+                ("NetworkMode", "none"), ("ReadonlyRootfs", True), ("CapDrop", ["ALL"]),
+                ("CapAdd", None), ("Privileged", False), ("Memory", 536870912),
+                ("MemorySwap", 536870912), ("NanoCpus", 1000000000), ("PidsLimit", 64),
+                ("SecurityOpt", ["no-new-privileges:true"]), ("IpcMode", "private"),
+                ("CgroupnsMode", "private"), ("PidMode", ""), ("Binds", None), ("Devices", []),
+                ("Ulimits", [{"Name": "nofile", "Hard": 256, "Soft": 256}]), ("Init", False),
+                ("Tmpfs", {"/tmp": "rw,noexec,nosuid,nodev,size=67108864,mode=1777"})):
+            equal("HostConfig." + name, expected, host[name])
+        equal("Config.User", "%d:%d" % (case.uid, case.uid), made["Config"]["User"])
+        equal("Mounts", [("bind", case.broker, "/broker", False, "rprivate"),
+                         ("bind", case.workspace, "/workspace", True, "rprivate")],
+              sorted((m["Type"], m["Source"], m["Destination"], m["RW"], m["Propagation"])
+                     for m in made["Mounts"]))
+        equal("networks", ["none"], list(made["NetworkSettings"]["Networks"]))
+        equal("name", "/cofferdam-" + made["Config"]["Labels"]["dev.cofferdam.run"], made["Name"])
+    finally:
+        process.send_signal(signal.SIGTERM)
+        result = case.end(process, None)
+    case.expect(result, 143, "SANDBOX_ABORTED signal")
+    case.nothing_left()
+
+
+@each
+def worker_of_another_user(case):
+    """The README's advice: the worker has a uid of its own."""
+    worker = case.tree.new_uid()
+    case.config["user"] = {"uid": worker, "gid": worker}
+    os.chown(case.workspace, worker, worker)
+    case.say("write hello")
+    case.expect(case.run(), 0, out=b'{"ok":true,"text":"written"}\n')
+    written = os.stat(case.workspace + "/written")
+    equal("owner of what the worker wrote", worker, written.st_uid)
+    case.nothing_left()
+
+
+@each
+def broker_can_be_read(case):
+    with open(case.broker + "/note", "w") as file:
+        file.write("from the broker")
+    case.say("read note")
+    case.expect(case.run(), 0, out=b'{"ok":true,"text":"from the broker"}\n')
+    case.nothing_left()
+
+
+@each
+def limits_of_the_config_hold(case):
+    case.limit(memoryBytes=134217728, cpus=0.5, pids=32, nofile=64, fileBytes=1048576,
+               tmpfsBytes=1048576)
+    result = case.run()
+    case.expect(result, 0, out=None)
+    seen = dict(line.split(": ", 1) for line in reply(result).split("\n") if ": " in line)
+    for name, expected in (("memory", "134217728"), ("pids", "32"), ("nofile", "64 64 files"),
+                           ("fsize", "1048576 1048576 bytes")):
+        equal("inside: " + name, expected, seen[name].strip())
+    holds("inside: half a cpu", seen["cpu"].strip() in ("50000", "50000 100000"), seen["cpu"])
+    case.nothing_left()
+
+
+# --- what the worker does ----------------------------------------------------------------
+
+@each_row([
+    ("exit 3", "exit 3", 1, "SANDBOX_WORKER worker.exit"),
+    ("exit 125", "exit 125", 1, "SANDBOX_WORKER worker.exit"),
+    ("exit 137", "exit 137", 1, "SANDBOX_WORKER worker.exit"),
+    ("garbage", "garbage", 76, "SANDBOX_REPLY json.syntax"),
+    ("nothing", "empty", 76, "SANDBOX_REPLY json.empty"),
+    ("wrong type", "wrongtype", 76, "SANDBOX_REPLY shape.type"),
+    ("3 MiB", "flood 3145728", 76, "SANDBOX_REPLY json.too_large"),
+    ("stderr flood", "stderr 400000", 1, "SANDBOX_WORKER worker.stderr"),
+    ("escape sequences on stderr", "hostile", 1, "SANDBOX_WORKER worker.exit"),
+    ("too much memory", "memory 900000000", 1, "SANDBOX_WORKER worker.exit"),
+    ("too many processes", "fork 200", 1, "SANDBOX_WORKER worker.exit"),
+    ("an HTTP request for the engine", "http", 76, "SANDBOX_REPLY json.syntax"),
+])
+def worker_fails(case, name, text, status, reason):
+    case.say(text)
+    case.expect(case.run(), status, reason)
+    case.nothing_left()
+
+
+@each_row([
+    ("false", "refuse no", b'{"ok":false,"text":"no"}\n'),
+    ("extra keys", "extra", b'{"ok":true,"text":"only this"}\n'),
+    ("invalid UTF-8", "bytes", '{"ok":true,"text":"a\ufffdb"}\n'.encode()),
+    ("some stderr", "stderr 1000", b'{"ok":true,"text":"wrote to stderr"}\n'),
+    ("100000 characters", "long 100000", b'{"ok":true,"text":"' + b"x" * 100000 + b'"}\n'),
+])
+def worker_replies(case, name, text, expected):
+    case.say(text)
+    case.expect(case.run(), 0, out=expected)
+    case.nothing_left()
+
+
+@each
+def worker_that_ignores_sigterm(case):
+    case.say("sleep 600")
+    case.limit(turnSeconds=2)
+    case.expect(case.run(), 124, "SANDBOX_TIMEOUT turn.deadline")
+    case.nothing_left()
+
+
+@each
+def no_request_of_the_worker_reaches_the_engine(case):
+    """A client started without a stdout has sent the worker's output to the engine."""
+    path = case.write("turn.json", json.dumps(dict(case.turn, text="http")))
+    for closing in ("1>&-", "0<&- 1>&-", "0<&- 1>&- 2>&-"):
+        case.run(["-t", path], wrap=["/bin/sh", "-c", 'exec "$@" ' + closing, "sh"])
+        equal("containers that the worker asked for", "",
+              docker("container", "ls", "--all", "--quiet", "--filter", "name=INJECTED"))
+    case.nothing_left()
+
+
+# --- docker and the world -------------------------------------------------------------------
+
+@each_row([
+    ("image absent", lambda c: c.config.update(image="no-such-image:1"), 69,
+     "SANDBOX_UNAVAILABLE image.absent"),
+    ("entrypoint is not in the image", lambda c: c.config.update(entrypoint="/no-such-file"), 69,
+     "SANDBOX_UNAVAILABLE worker.never_ran"),
+    ("entrypoint is a directory", lambda c: c.config.update(entrypoint="/etc"), 69,
+     "SANDBOX_UNAVAILABLE worker.never_ran"),
+    ("runtime unknown", lambda c: c.config["docker"].update(runtime="no-such-runtime"), 69, None),
+])
+def cannot_run(case, name, change, status, reason):
+    change(case)
+    case.expect(case.run(), status, reason)
+    case.nothing_left()
+
+
+@each
+def image_with_a_volume(case):
+    tag = IMAGE + "-volume-" + str(case.uid)
+    made = docker("container", "create", "--network", "none", IMAGE).strip()
+    docker("container", "commit", "--change", "VOLUME /data", made, tag)
+    docker("container", "rm", made)
+    try:
+        case.config["image"] = tag
+        case.expect(case.run(), 77, "SANDBOX_POLICY image.volume")
+    finally:
+        docker("image", "rm", "--force", tag)
+    case.nothing_left()
+
+
+@each
+def pinned_image(case):
+    case.config["imageId"] = docker("image", "inspect", "--format", "{{.Id}}", IMAGE).strip()
+    case.say("say pinned")
+    case.expect(case.run(), 0, out=b'{"ok":true,"text":"pinned"}\n')
+    case.config["imageId"] = "sha256:" + "0" * 64
+    case.expect(case.run(), 77, "SANDBOX_POLICY image.id")
+    case.nothing_left()
+
+
+@each
+def removed_by_somebody_else(case):
+    case.say("sleep 600")
+    process = case.begin_turn()
+    docker("container", "rm", "--force", case.running(process))
+    case.expect(case.end(process, None), 1, "SANDBOX_WORKER worker.vanished")
+    case.nothing_left()
+
+
+@each_row([("SIGTERM", signal.SIGTERM), ("SIGINT", signal.SIGINT), ("SIGHUP", signal.SIGHUP)])
+def signalled(case, name, number):
+    case.say("sleep 600")
+    process = case.begin_turn()
+    case.running(process)
+    process.send_signal(number)
+    case.expect(case.end(process, None), 128 + number, "SANDBOX_ABORTED signal")
+    case.nothing_left()
+
+
+@each
+def killed(case):
+    """SIGKILL of the executor: its guardian removes the container."""
+    case.say("sleep 600")
+    process = case.begin_turn()
+    case.running(process)
+    process.kill()
+    case.end(process, None)
+    case.nothing_left()
+
+
+@each
+def only_the_client_is_killed(case):
+    """A client that leaves is not a worker that ended."""
+    case.say("sleep 600")
+    process = case.begin_turn()
+    case.running(process)
+    for line in case.processes():
+        if " container start " in line:
+            os.kill(int(line.split()[0]), signal.SIGTERM)
+    result = case.end(process, None)
+    holds("it fails", result.status in (1, 69, 124), result.status)
+    equal("standard output", b"", result.out)
+    case.nothing_left()
+
+
+@each
+def two_with_one_workspace(case):
+    case.say("sleep 600")
+    process = case.begin_turn()
+    case.running(process)
+    case.say("say hello")
+    second = case.run()
+    process.send_signal(signal.SIGTERM)
+    case.expect(case.end(process, None), 143)
+    case.expect(second, 75, "SANDBOX_BUSY mount.in_use")
+    case.nothing_left()
+
+
+@each
+def turns_one_after_the_other(case):
+    for number in range(3):
+        case.say("say turn %d" % number)
+        case.expect(case.run(), 0, out=b'{"ok":true,"text":"turn %d"}\n' % number)
+    case.nothing_left()
+
+
+if __name__ == "__main__":
+    if os.getuid() != 0 or not SOCKET or not CLIENTS:
+        sys.exit("test_engine.py: run it as root, by tests/engine.sh")
+    for path in CLIENTS:
+        print("# %s: docker client %s" % (path, version(path)))
+    print("# engine %s at %s" % (docker("version", "--format", "{{.Server.Version}}").strip(),
+                                 SOCKET), flush=True)
+    harness.FIRST_UID += 1000
+    main(Tree)

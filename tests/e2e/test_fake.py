@@ -1,0 +1,1109 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: ISC
+"""cofferdam against a scripted docker client (fake_docker.py).  Run as root.
+
+    test_fake.py [WORD...]      only the tests whose name holds one of the words
+"""
+
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from harness import IMAGE_ID, PROGRAMS, Case, Failure, Tree, equal, holds, main, table, test  # noqa: E402
+
+HELLO = b'{"ok":true,"text":"hello"}\n'
+PASS = b'{"ok":true,"text":"'
+
+
+def text_of(turn):
+    """A turn as the worker reads it: the keys in the design's order, no blanks."""
+    keys = ("text", "speaker", "model", "prompt", "timeZone", "tools", "reset", "mcp")
+    kept = {key: turn[key] for key in keys if key in turn}
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+# --- the normal turn -------------------------------------------------------------
+
+@test
+def normal_turn(case):
+    case.use_fake()
+    case.expect(case.run(), 0, out=HELLO)
+    case.nothing_left()
+    kinds = case.kinds()
+    for kind in ("image", "create", "admit", "verify", "start", "result", "rm", "ls-id"):
+        holds("docker was asked for " + kind, kind in kinds, kinds)
+    equal("one create, one start", (1, 1), (kinds.count("create"), kinds.count("start")))
+    order = [kinds.index(kind) for kind in ("image", "create", "start", "result", "rm", "ls-id")]
+    equal("the order of the commands", sorted(order), order)
+    holds("admit and verify come after create and before start",
+          kinds.index("create") < min(kinds.index("admit"), kinds.index("verify")) and
+          max(kinds.index("admit"), kinds.index("verify")) < kinds.index("start"), kinds)
+
+
+@test
+def worker_reads_the_canonical_turn(case):
+    case.use_fake()
+    case.turn.update({"junk": 1, "reset": True, "text": "h\u00e9 \u2028 \U0001f600 \\ \""})
+    case.expect(case.run(), 0, out=HELLO)
+    with open(case.fake + "/stdin", "rb") as file:
+        equal("what the worker read", text_of(case.turn), file.read().rstrip(b"\n"))
+    case.nothing_left()
+
+
+@test
+def stderr_of_a_normal_turn_is_empty(case):
+    case.use_fake()
+    equal("standard error", b"", case.run().err)
+
+
+@test
+def turn_from_a_file(case):
+    case.use_fake()
+    path = case.write("turn.json", json.dumps(case.turn))
+    case.expect(case.run(["-t", path], stdin=subprocess.DEVNULL), 0, out=HELLO)
+    case.nothing_left()
+
+
+@test
+def create_argv_isolates(case):
+    case.use_fake()
+    case.run()
+    argv = case.calls("create")[0]["argv"]
+    equal("host and command", ["--host", "unix://" + case.socket, "container", "create"], argv[:4])
+    pairs = list(zip(argv, argv[1:]))
+    for pair in (("--network", "none"), ("--cap-drop", "ALL"), ("--pull", "never"),
+                 ("--security-opt", "no-new-privileges:true"), ("--ipc", "private"),
+                 ("--user", "%d:%d" % (case.uid, case.uid)), ("--cgroupns", "private"),
+                 ("--memory", "536870912"), ("--memory-swap", "536870912"), ("--cpus", "1"),
+                 ("--pids-limit", "64"), ("--ulimit", "nofile=256:256"), ("--log-driver", "none"),
+                 ("--restart", "no"), ("--env", "HOME=/tmp/home"), ("--workdir", "/"),
+                 ("--tmpfs", "/tmp:rw,noexec,nosuid,nodev,size=67108864,mode=1777"),
+                 ("--mount", "type=bind,readonly,source=%s,target=/broker,"
+                             "bind-propagation=rprivate" % case.broker),
+                 ("--mount", "type=bind,source=%s,target=/workspace,bind-propagation=rprivate"
+                  % case.workspace), ("--entrypoint", "/worker")):
+        equal("how often %s %s stands in the argv" % pair, 1, pairs.count(pair))
+    for flag in ("--read-only", "--no-healthcheck", "--interactive", "--init=false"):
+        equal("how often %s stands in the argv" % flag, 1, argv.count(flag))
+    equal("how many mounts", 2, argv.count("--mount"))
+    equal("the last word", IMAGE_ID, argv[-1])
+    for flag in ("--privileged", "--rm", "--volume", "-v", "--cap-add", "--device", "--tty"):
+        holds("no %s in the argv" % flag, flag not in argv, argv)
+
+
+@test
+def argv_command_prints_what_is_run(case):
+    case.use_fake()
+    case.expect(case.run(), 0, out=HELLO)
+    ran = ["docker"] + case.calls("create")[0]["argv"]
+    nonce = [word[18:] for word in ran if word.startswith("dev.cofferdam.run=")][0]
+    image = case.write("image.json", json.dumps(case.orders["image"]))
+    result = case.policy("argv", "-c", case.dir + "/config.json", "--image", image,
+                         "--nonce", nonce)
+    equal("exit status of cofferdam-policy argv; stderr was %r" % result.err, 0, result.status)
+    # Only the executor knows the state directory that it was given.
+    shown = [word for word in json.loads(result.out) if not word.startswith("dev.cofferdam.state=")]
+    equal("the argv shown", [word for word in ran if not word.startswith("dev.cofferdam.state=")],
+          shown)
+
+
+@test
+def every_docker_child_is_sealed(case):
+    case.use_fake()
+    case.env = {"DOCKER_CONTEXT": "evil", "DOCKER_CONFIG": "/evil", "LD_PRELOAD": "/evil.so",
+                "HTTP_PROXY": "http://evil", "HOME": "/evil", "PATH": "/evil"}
+    case.expect(case.run(), 0, out=HELLO)
+    for call in case.calls():
+        what = "docker %s: " % call["kind"]
+        pairs = dict(item.split("=", 1) for item in call["environ"])
+        equal(what + "names in its environment", ["DOCKER_CONFIG", "HOME", "LC_ALL", "PATH"],
+              sorted(pairs))
+        equal(what + "LC_ALL", "C", pairs["LC_ALL"])
+        holds(what + "PATH has fixed directories",
+              all(part in ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin",
+                           "/bin") for part in pairs["PATH"].split(":")), pairs["PATH"])
+        for name in ("DOCKER_CONFIG", "HOME"):
+            holds(what + name + " is an empty directory inside the state directory",
+                  pairs[name].startswith(case.state) and os.listdir(pairs[name]) == [],
+                  pairs[name])
+        equal(what + "descriptors", ["0", "1", "2"], sorted(call["fds"]))
+        for number, target in call["fds"].items():
+            holds(what + "descriptor " + number + " is a pipe, a memfd or /dev/null",
+                  re.match(r"pipe:|/memfd:|/dev/null$", target), target)
+        equal(what + "leads its own process group", call["pid"], call["pgid"])
+        equal(what + "blocked signals", 0, int(call["blocked"], 16))
+        # Python itself ignores SIGPIPE and SIGXFSZ.
+        equal(what + "ignored signals", 0, int(call["ignored"], 16) & ~0x1001000)
+        equal(what + "NoNewPrivs", "1", call["nnp"])
+
+
+# --- what the worker does ----------------------------------------------------------
+
+def many(count):
+    return [['{"ok":true,"text":"', 1], ["x", count], ['"}', 1]]
+
+
+@table([
+    ("exit 3", {"exit": 3}, 1, "SANDBOX_WORKER worker.exit"),
+    ("exit 125, as docker itself would", {"exit": 125}, 1, "SANDBOX_WORKER worker.exit"),
+    ("exit 3 after a good reply", {"exit": 3, "stdout": '{"ok":true,"text":"x"}'}, 1,
+     "SANDBOX_WORKER worker.exit"),
+    ("killed for memory", {"exit": 137, "oom": True}, 1, "SANDBOX_WORKER worker.exit"),
+    ("garbage", {"stdout": "this is not JSON"}, 76, "SANDBOX_REPLY json.syntax"),
+    ("nothing", {"stdout": ""}, 76, "SANDBOX_REPLY json.empty"),
+    ("3 MiB", {"stdout": ["x", 3 << 20]}, 76, "SANDBOX_REPLY json.too_large"),
+    ("ok is a string", {"stdout": '{"ok":"yes","text":"x"}'}, 76, "SANDBOX_REPLY shape.type"),
+    ("text is a number", {"stdout": '{"ok":true,"text":7}'}, 76, "SANDBOX_REPLY shape.type"),
+    ("text is missing", {"stdout": '{"ok":true}'}, 76, "SANDBOX_REPLY shape.missing"),
+    ("an array", {"stdout": '[]'}, 76, "SANDBOX_REPLY shape.type"),
+    ("two documents", {"stdout": '{"ok":true,"text":"a"}{"ok":true,"text":"b"}'}, 76,
+     "SANDBOX_REPLY json.trailing"),
+    ("duplicate key", {"stdout": '{"ok":false,"ok":true,"text":"a"}'}, 76,
+     "SANDBOX_REPLY json.duplicate_key"),
+    ("a NUL and more", {"stdout": '{"ok":true,"text":"a"}\0{}'}, 76, None),
+    ("stderr flood", {"stderr": ["e", 200000]}, 1, "SANDBOX_WORKER worker.stderr"),
+    ("never started", {"start_fails": "exec: no such file"}, 69,
+     "SANDBOX_UNAVAILABLE worker.never_ran"),
+])
+def worker_fails(case, name, worker, status, reason):
+    case.use_fake(worker=worker)
+    case.expect(case.run(), status, reason)
+    case.nothing_left()
+
+
+@table([
+    ("extra keys stay inside", '{"ok":true,"secret":1,"text":"a"}', b'{"ok":true,"text":"a"}\n'),
+    ("false", '{"text":"no","ok":false}', b'{"ok":false,"text":"no"}\n'),
+    ("blanks", ' \n{ "ok" : true , "text" : "a" }\n\n', b'{"ok":true,"text":"a"}\n'),
+    ("invalid UTF-8", '{"ok":true,"text":"a\xffb"}',
+     '{"ok":true,"text":"a\ufffdb"}\n'.encode()),
+    ("byte order mark", '\xef\xbb\xbf{"ok":true,"text":"a"}', b'{"ok":true,"text":"a"}\n'),
+    ("escapes", '{"ok":true,"text":"\\u001b[31m\\ud800"}',
+     b'{"ok":true,"text":"\\u001b[31m\\ud800"}\n'),
+])
+def reply(case, name, stdout, expected):
+    case.use_fake(worker={"stdout": stdout})
+    case.expect(case.run(), 0, out=expected)
+    case.nothing_left()
+
+
+@test
+def the_longest_reply_passes(case):
+    case.use_fake(worker={"stdout": '{"ok":true,"text":"%s"}' % ("x" * 100000)})
+    case.expect(case.run(), 0, out=PASS + b"x" * 100000 + b'"}\n')
+    case.nothing_left()
+
+
+@test
+def one_code_unit_more_is_refused(case):
+    case.use_fake(worker={"stdout": '{"ok":true,"text":"%s"}' % ("x" * 100001)})
+    case.expect(case.run(), 76, "SANDBOX_REPLY shape.length")
+    case.nothing_left()
+
+
+@test
+def worker_that_never_ends(case):
+    case.use_fake(worker={"hang": True})
+    case.limit(turnSeconds=1)
+    case.expect(case.run(), 124, "SANDBOX_TIMEOUT turn.deadline")
+    case.nothing_left()
+
+
+@test
+def worker_that_ignores_its_input(case):
+    case.use_fake(worker={"deaf": True})
+    case.turn["text"] = "x" * 30000
+    case.turn["prompt"] = "y" * 200000
+    case.expect(case.run(), 0, out=HELLO)
+    case.nothing_left()
+
+
+# --- documents -----------------------------------------------------------------------
+
+@table([
+    ("not JSON", b"{", "SANDBOX_TURN json.truncated", b""),
+    ("empty", b"", "SANDBOX_TURN json.empty", b""),
+    ("wrong type", b'{"text":7}', "SANDBOX_TURN", b"/text"),
+    ("nested wrong type", json.dumps({
+        "text": "t", "speaker": {"id": 1, "name": "n"}, "model": "m", "prompt": "p",
+        "timeZone": "z", "tools": [], "mcp": []}).encode(),
+     "SANDBOX_TURN shape.type", b"/speaker/id"),
+    ("bad tool name", json.dumps({
+        "text": "t", "speaker": {"id": "1", "name": "n"}, "model": "m", "prompt": "p",
+        "timeZone": "z", "tools": [{"name": "Bad", "description": "", "parameters": {}}],
+        "mcp": []}).encode(), "SANDBOX_TURN shape.name", b"/tools/0/name"),
+    ("duplicate key", b'{"text":"a","text":"b"}', "SANDBOX_TURN json.duplicate_key", b""),
+    ("NUL and more", b'{}\0{}', "SANDBOX_TURN", b""),
+    ("escape sequences in a key", b'{"\x1b[31m":1}', "SANDBOX_TURN", b""),
+])
+def bad_turn(case, name, turn, reason, pointer):
+    case.use_fake()
+    case.turn = turn
+    result = case.run()
+    case.expect(result, 65)
+    first = " ".join(result.reasons()[0])
+    holds("the first reason is %s" % reason, first.startswith(reason), result.err)
+    holds("stderr has the JSON pointer %r" % pointer, pointer in result.err, result.err)
+    equal("docker was called", [], case.kinds())
+    case.nothing_left()
+
+
+@table([
+    ("not JSON", "{", 78, "SANDBOX_CONFIG json.truncated"),
+    ("empty", "", 78, "SANDBOX_CONFIG json.empty"),
+    ("version 2", '{"version":2}', 78, None),
+    ("unknown key", None, 78, "SANDBOX_CONFIG shape.unknown_key"),
+])
+def bad_config(case, name, text, status, reason):
+    case.use_fake()
+    case.config["imagee"] = "x"
+    case.expect(case.run(config=text), status, reason)
+    equal("docker was called", [], case.kinds())
+    case.nothing_left()
+
+
+@test
+def config_that_others_may_write(case):
+    case.use_fake()
+    argv = case.argv("run", [], case.config)
+    os.chmod(case.dir + "/config.json", 0o666)
+    case.expect(case.end(case.spawn(argv), case.turn_bytes()), 78, "SANDBOX_CONFIG config.unsafe")
+    equal("docker was called", [], case.kinds())
+
+
+@table([
+    ("missing", "unlink", 66, "SANDBOX_CONFIG config.open"),
+    ("fifo", "mkfifo", 78, "SANDBOX_CONFIG config.unsafe"),
+    ("directory", "mkdir", 78, "SANDBOX_CONFIG config.unsafe"),
+])
+def config_that_is_no_file(case, name, how, status, reason):
+    case.use_fake()
+    argv = case.argv("run", [], case.config)
+    os.unlink(case.dir + "/config.json")
+    if how != "unlink":
+        getattr(os, how)(case.dir + "/config.json")
+    case.expect(case.end(case.spawn(argv), case.turn_bytes()), status, reason)
+    equal("docker was called", [], case.kinds())
+
+
+# --- mounts ----------------------------------------------------------------------------
+
+def mounts(case, broker, workspace):
+    case.config["mounts"][0]["host"] = broker
+    case.config["mounts"][1]["host"] = workspace
+
+
+@table([
+    ("equal", lambda c: mounts(c, c.workspace, c.workspace),
+     "SANDBOX_MOUNT_OVERLAP mount.overlap"),
+    ("workspace inside broker", lambda c: mounts(c, c.broker, c.own_dir("home/broker/in")),
+     "SANDBOX_MOUNT_OVERLAP mount.overlap"),
+    ("broker inside workspace", lambda c: mounts(c, c.own_dir("home/workspace/in"), c.workspace),
+     "SANDBOX_MOUNT_OVERLAP mount.overlap"),
+    ("relative", lambda c: mounts(c, "broker", c.workspace), "SANDBOX_POLICY mount.relative"),
+    ("missing", lambda c: mounts(c, c.broker + "-none", c.workspace),
+     "SANDBOX_POLICY mount.missing"),
+    ("a file", lambda c: mounts(c, c.write("file", ""), c.workspace),
+     "SANDBOX_POLICY mount.type"),
+    ("root", lambda c: mounts(c, "/", c.workspace), "SANDBOX_POLICY mount.root"),
+    ("a comma", lambda c: mounts(c, c.own_dir("home/a,readonly=false"), c.workspace),
+     "SANDBOX_POLICY mount.character"),
+    ("a newline", lambda c: mounts(c, c.own_dir("home/a\n"), c.workspace),
+     "SANDBOX_POLICY mount.character"),
+    ("/etc", lambda c: mounts(c, "/etc", c.workspace), "SANDBOX_POLICY mount.system"),
+    ("around the socket", lambda c: mounts(c, c.dir, c.workspace), None),
+    ("around the state directory",
+     lambda c: mounts(c, c.broker, c.home), None),
+    ("a writable ancestor", lambda c: mounts(c, writable_ancestor(c), c.workspace),
+     "SANDBOX_POLICY mount.ancestor"),
+])
+def bad_mounts(case, name, change, reason):
+    case.use_fake()
+    change(case)
+    case.expect(case.run(), 77, reason)
+    equal("docker was asked to create", [], case.calls("create"))
+    case.nothing_left()
+
+
+def writable_ancestor(case):
+    case.own_dir("home/open", 0o777)
+    return case.own_dir("home/open/broker")
+
+
+@test
+def a_link_is_resolved_once(case):
+    case.use_fake()
+    os.symlink(case.broker, case.dir + "/link")
+    mounts(case, case.dir + "/link", case.workspace)
+    case.expect(case.run(), 0, out=HELLO)
+    word = "type=bind,readonly,source=%s,target=/broker,bind-propagation=rprivate" % case.broker
+    holds("the canonical path is in the argv", word in case.calls("create")[0]["argv"],
+          case.calls("create")[0]["argv"])
+
+
+@test
+def two_paths_to_one_directory(case):
+    case.use_fake()
+    os.symlink(case.workspace, case.dir + "/link")
+    mounts(case, case.dir + "/link", case.workspace)
+    case.expect(case.run(), 77, "SANDBOX_MOUNT_OVERLAP mount.overlap")
+    equal("docker was asked to create", [], case.calls("create"))
+
+
+@test
+def a_bind_alias(case):
+    """The same directory at two places of the tree: only the mount table shows it."""
+    case.use_fake()
+    alias = case.own_dir("alias")
+    subprocess.run(["mount", "--bind", case.workspace, alias], check=True)
+    try:
+        mounts(case, alias, case.workspace)
+        case.expect(case.run(), 77)
+        equal("docker was asked to create", [], case.calls("create"))
+    finally:
+        subprocess.run(["umount", alias], check=True)
+
+
+@test
+def a_bind_alias_of_a_part(case):
+    case.use_fake()
+    case.own_dir("home/workspace/deep")
+    alias = case.own_dir("alias")
+    subprocess.run(["mount", "--bind", case.workspace + "/deep", alias], check=True)
+    try:
+        mounts(case, alias, case.workspace)
+        case.expect(case.run(), 77, "SANDBOX_MOUNT_OVERLAP mount.alias")
+        equal("docker was asked to create", [], case.calls("create"))
+    finally:
+        subprocess.run(["umount", alias], check=True)
+
+
+@test
+def a_file_system_inside_a_source(case):
+    case.use_fake()
+    inside = case.own_dir("home/workspace/in")
+    subprocess.run(["mount", "-t", "tmpfs", "none", inside], check=True)
+    try:
+        case.expect(case.run(), 77, "SANDBOX_POLICY mount.submount")
+        equal("docker was asked to create", [], case.calls("create"))
+    finally:
+        subprocess.run(["umount", inside], check=True)
+
+
+@table([
+    ("during image inspect", {"on": "image"}, None),
+    ("during create", {"on": "create"}, None),
+    ("during create, by a link", {"on": "create"}, "link"),
+    ("during verify", {"on": "verify"}, "link"),
+])
+def source_is_swapped(case, name, rule, how):
+    other = case.own_dir("home/other")
+    rule = dict(rule, swap=[case.workspace, other if how else None])
+    case.use_fake([rule])
+    result = case.run()
+    case.expect(result, 77, "SANDBOX_MOUNT_IDENTITY mount.changed")
+    equal("the worker ran", False, case.worker_ran())
+    case.nothing_left()
+
+
+@test
+def source_is_swapped_while_the_worker_runs(case):
+    case.use_fake([{"on": "start", "swap": [case.workspace, None]}])
+    case.expect(case.run(), 77, "SANDBOX_MOUNT_IDENTITY mount.changed")
+    case.nothing_left()
+
+
+# --- the endpoint --------------------------------------------------------------------------
+
+@table([
+    ("tcp", "tcp://127.0.0.1:2375", "SANDBOX_ENDPOINT endpoint.scheme"),
+    ("ssh", "ssh://user@host", "SANDBOX_ENDPOINT endpoint.scheme"),
+    ("relative", "unix://run/docker.sock", "SANDBOX_ENDPOINT"),
+    ("bare path", "/var/run/docker.sock", "SANDBOX_ENDPOINT endpoint.scheme"),
+    ("fd", "fd://", "SANDBOX_ENDPOINT endpoint.scheme"),
+    ("npipe", "npipe:////./pipe/docker_engine", "SANDBOX_ENDPOINT endpoint.scheme"),
+    ("http", "http+unix:///run/docker.sock", "SANDBOX_ENDPOINT endpoint.scheme"),
+    ("upper case", "UNIX:///run/docker.sock", "SANDBOX_ENDPOINT endpoint.scheme"),
+    ("escape sequence", "tcp://\x1b[31m", "SANDBOX_ENDPOINT endpoint.scheme"),
+])
+def bad_endpoint(case, name, url, reason):
+    case.use_fake()
+    del case.config["docker"]
+    case.env = {"DOCKER_HOST": url}
+    result = case.run()
+    case.expect(result, 77)
+    first = " ".join((result.reasons() or [("", "")])[0])
+    holds("the first reason is " + reason, first.startswith(reason), result.err)
+    equal("docker was called", [], case.kinds())
+    case.nothing_left()
+
+
+@table([
+    ("no socket there", lambda c: os.unlink(c.socket), 69, "SANDBOX_UNAVAILABLE endpoint.socket"),
+    ("everybody may write", lambda c: os.chmod(c.socket, 0o666), 77,
+     "SANDBOX_ENDPOINT endpoint.owner"),
+    ("somebody else's", lambda c: os.chown(c.socket, 1, c.uid), 77,
+     "SANDBOX_ENDPOINT endpoint.owner"),
+])
+def bad_socket(case, name, change, status, reason):
+    case.use_fake()
+    change(case)
+    case.expect(case.run(), status, reason)
+    equal("docker was called", [], case.kinds())
+
+
+@test
+def docker_host_settles_the_endpoint(case):
+    case.use_fake()
+    case.env = {"DOCKER_HOST": case.config.pop("docker")["host"]}
+    case.expect(case.run(), 0, out=HELLO)
+    holds("docker was not asked for its context", "context" not in case.kinds(), case.kinds())
+
+
+@table([("unset", {}), ("empty", {"DOCKER_HOST": ""})])
+def the_context_is_asked_for(case, name, env):
+    url = case.config.pop("docker")["host"]
+    case.use_fake(context=url)
+    case.env = env
+    case.expect(case.run(), 0, out=HELLO)
+    equal("the first docker command", "context", case.kinds()[0])
+    equal("the host of the create", url, case.calls("create")[0]["argv"][1])
+    case.nothing_left()
+
+
+@test
+def a_context_elsewhere_is_refused(case):
+    del case.config["docker"]
+    case.use_fake(context="tcp://127.0.0.1:2375")
+    case.expect(case.run(), 77, "SANDBOX_ENDPOINT endpoint.scheme")
+    equal("docker commands", ["context"], case.kinds())
+
+
+# --- signals -----------------------------------------------------------------------------------
+
+STEPS = ("image", "create", "admit", "verify", "start", "result", "rm", "ls-id")
+
+
+@table([("%s %s %s" % (name, when, kind), kind, when, number)
+        for kind in STEPS for when in ("before", "after")
+        for name, number in (("SIGTERM", signal.SIGTERM),)] +
+       [("%s after create" % name, "create", "after", number)
+        for name, number in (("SIGINT", signal.SIGINT), ("SIGHUP", signal.SIGHUP),
+                             ("SIGQUIT", signal.SIGQUIT))])
+def signalled(case, name, kind, when, number):
+    case.use_fake([{"on": kind, "nth": 1, "signal_parent": [number, when]}])
+    case.expect(case.run(), 128 + number, "SANDBOX_ABORTED signal")
+    case.nothing_left()
+
+
+@test
+def signalled_while_the_worker_runs(case):
+    case.use_fake(worker={"hang": True})
+    process = case.begin()
+    process.stdin.write(case.turn_bytes())
+    process.stdin.close()
+    process.stdin = None
+    wait_for(lambda: os.path.exists(case.fake + "/stdin"))
+    process.send_signal(signal.SIGTERM)
+    case.expect(case.end(process, None), 143, "SANDBOX_ABORTED signal")
+    case.nothing_left()
+
+
+def wait_for(condition):
+    end = time.monotonic() + 120
+    while not condition():
+        if time.monotonic() > end:
+            raise Failure("it never came to the state that the test waits for")
+        time.sleep(0.01)
+
+
+@test
+def signalled_before_the_turn_has_come(case):
+    case.use_fake()
+    process = case.begin()
+    wait_for(lambda: any("cofferdam-policy" in line or "turn" in line.split()[-1:]
+                         for line in case.processes()))
+    process.send_signal(signal.SIGTERM)
+    status = process.wait(timeout=120)
+    process.stdin.close()
+    process.stdin = None
+    result = case.end(process, None)
+    equal("exit status; stderr was %r" % result.err, 143, status)
+    equal("docker was called", [], case.kinds())
+    case.nothing_left()
+
+
+@table([(("SIGKILL %s %s" % (when, kind)), kind, when)
+        for kind in ("create", "admit", "verify", "start", "result", "rm")
+        for when in ("before", "after")])
+def killed(case, name, kind, when):
+    """The executor's guardian removes what a killed executor leaves."""
+    case.use_fake([{"on": kind, "nth": 1, "signal_parent": [signal.SIGKILL, when]}])
+    result = case.run()
+    equal("exit status", -signal.SIGKILL, result.status)
+    equal("standard output", b"", result.out)
+    case.nothing_left()
+
+
+@test
+def killed_while_the_worker_runs(case):
+    case.use_fake(worker={"hang": True})
+    process = case.begin()
+    process.stdin.write(case.turn_bytes())
+    process.stdin.close()
+    process.stdin = None
+    wait_for(lambda: os.path.exists(case.fake + "/stdin"))
+    process.kill()
+    case.end(process, None)
+    case.nothing_left()
+
+
+# --- docker misbehaves -----------------------------------------------------------------------------
+
+@table([
+    ("image: absent", [], {"image": None}, 69, "SANDBOX_UNAVAILABLE image.absent"),
+    ("image: garbage", [{"on": "image", "out": "?\n"}], {}, 69, "SANDBOX_UNAVAILABLE"),
+    ("image: a flood", [{"on": "image", "flood": 3000000}], {}, 69, "SANDBOX_UNAVAILABLE"),
+    ("image: dies", [{"on": "image", "effect": False, "die": 9}], {}, 69,
+     "SANDBOX_UNAVAILABLE"),
+    ("create: fails", [{"on": "create", "effect": False, "exit": 1, "say": "no\n"}], {}, 69,
+     "SANDBOX_UNAVAILABLE docker.create"),
+    ("create: warns", [{"on": "create", "say": "WARNING: no swap limit support\n"}], {}, 77,
+     "SANDBOX_POLICY docker.warning"),
+    ("create: garbage id", [{"on": "create", "out": "g" * 64 + "\n"}], {}, None, None),
+    ("create: short id", [{"on": "create", "out": "a" * 63 + "\n"}], {}, None, None),
+    ("create: upper-case id", [{"on": "create", "out": "A" * 64 + "\n"}], {}, None, None),
+    ("create: two ids", [{"on": "create", "out": ("a" * 64 + "\n") * 2}], {}, None, None),
+    ("create: no newline", [{"on": "create", "out": "a" * 64}], {}, None, None),
+    ("create: nothing", [{"on": "create", "out": ""}], {}, None, None),
+    ("create: another container's id", [{"on": "create", "out": "a" * 64 + "\n"}], {}, None, None),
+    ("create: a flood", [{"on": "create", "flood": 3000000}], {}, None, None),
+    ("create: dies after it was done", [{"on": "create", "die": 9}], {}, 69, None),
+    ("create: fails after it was done", [{"on": "create", "exit": 1, "out": ""}], {}, 69, None),
+    ("create: hostile text", [{"on": "create", "effect": False, "exit": 1,
+                               "say": "\x1b]0;owned\x07\x1b[31mred\x9b\n\r"}], {}, 69,
+     "SANDBOX_UNAVAILABLE docker.create"),
+    ("admit: fails", [{"on": "admit", "exit": 1}], {}, 69, None),
+    ("admit: lies: nobody", [{"on": "admit", "out": ""}], {}, None, None),
+    ("admit: garbage", [{"on": "admit", "out": "[]\n"}], {}, 69,
+     "SANDBOX_UNAVAILABLE managed.unknown"),
+    ("admit: cut short", [{"on": "admit", "out": "[\"aaaa"}], {}, 69, None),
+    ("admit: dies", [{"on": "admit", "effect": False, "die": 9}], {}, 69, None),
+    ("verify: fails", [{"on": "verify", "effect": False, "exit": 1}], {}, 69, None),
+    ("verify: garbage", [{"on": "verify", "out": "{}\n"}], {}, None, None),
+    ("verify: dies", [{"on": "verify", "effect": False, "die": 9}], {}, 69, None),
+    ("verify: network", [{"on": "verify", "lie": {"HostConfig.NetworkMode": "bridge"}}], {}, 77,
+     "SANDBOX_POLICY verify.differs"),
+    ("verify: privileged", [{"on": "verify", "lie": {"HostConfig.Privileged": True}}], {}, 77,
+     "SANDBOX_POLICY verify.differs"),
+    ("verify: memory", [{"on": "verify", "lie": {"HostConfig.MemorySwap": -1}}], {}, 77,
+     "SANDBOX_POLICY verify.differs"),
+    ("verify: capability", [{"on": "verify", "lie": {"HostConfig.CapAdd": ["NET_ADMIN"]}}], {},
+     77, "SANDBOX_POLICY verify.differs"),
+    ("verify: writable root", [{"on": "verify", "lie": {"HostConfig.ReadonlyRootfs": False}}], {},
+     77, "SANDBOX_POLICY verify.differs"),
+    ("verify: root user", [{"on": "verify", "lie": {"Config.User": ""}}], {}, 77,
+     "SANDBOX_POLICY verify.differs"),
+    ("verify: proxy in the environment",
+     [{"on": "verify", "lie": {"Config.Env": ["HOME=/tmp/home", "PATH=/bin", "IMAGE=1",
+                                              "HTTP_PROXY=http://u:p@h"]}}], {}, 77,
+     "SANDBOX_POLICY verify.differs"),
+    ("verify: mount is writable", [{"on": "verify", "lie": {"Mounts.0.RW": True}}], {}, 77,
+     "SANDBOX_POLICY verify.differs"),
+    ("verify: a device", [{"on": "verify", "lie": {"HostConfig.Devices": [{"P": "/dev/sda"}]}}],
+     {}, 77, "SANDBOX_POLICY verify.differs"),
+    ("verify: a new member", [{"on": "verify", "lie": {"HostConfig.Novelty": "on"}}], {}, 77,
+     "SANDBOX_POLICY verify.differs"),
+    ("start: container is gone", [{"on": "start", "vanish": True}], {}, None, None),
+    ("start: vanished while running", [{"on": "result", "vanish": True}], {}, 1,
+     "SANDBOX_WORKER worker.vanished"),
+    ("start: exits 0 while the worker runs", [{"on": "start", "effect": False}], {}, None, None),
+    ("result: fails", [{"on": "result", "effect": False, "exit": 1}], {}, None, None),
+    ("result: garbage", [{"on": "result", "out": "exited\n"}], {}, None, None),
+])
+def docker_misbehaves(case, name, rules, image, status, reason):
+    case.use_fake(rules, **image)
+    result = case.run()
+    if status is None:
+        holds("it fails", result.status in (1, 69, 70, 77), result.status)
+    case.expect(result, result.status if status is None else status)
+    if reason is not None:
+        holds("stderr begins with " + reason,
+              " ".join((result.reasons() or [("", "")])[0]).startswith(reason), result.err)
+    if not name.startswith(("start", "result")):
+        equal("the worker ran", False, case.worker_ran())
+    case.nothing_left()
+
+
+@table([(kind,) for kind in ("image", "create", "admit", "verify", "start", "result")])
+def docker_hangs(case, kind):
+    """Every command has a deadline, and its process group is killed with it."""
+    case.use_fake([{"on": kind, "nth": 1, "hang": "before", "stubborn": True}])
+    case.limit(controlSeconds=3, turnSeconds=3)
+    result = case.run()
+    equal("exit status; stderr was %r" % result.err, 124 if kind == "start" else 69, result.status)
+    equal("standard output", b"", result.out)
+    case.nothing_left()
+
+
+@table([(kind,) for kind in ("create", "admit", "verify", "start", "result")])
+def docker_hangs_when_done(case, kind):
+    case.use_fake([{"on": kind, "nth": 1, "hang": "after"}])
+    case.limit(controlSeconds=3, turnSeconds=3)
+    result = case.run()
+    equal("exit status; stderr was %r" % result.err, 124 if kind == "start" else 69, result.status)
+    case.nothing_left()
+
+
+@test
+def context_hangs(case):
+    del case.config["docker"]
+    case.use_fake([{"on": "context", "hang": "before"}])
+    case.limit(controlSeconds=3)
+    result = case.run()
+    equal("exit status; stderr was %r" % result.err, 69, result.status)
+    case.nothing_left()
+
+
+# --- removal -----------------------------------------------------------------------------------------
+
+@test
+def rm_fails_three_times(case):
+    case.use_fake([{"on": "rm", "nth": n, "effect": False, "exit": 1, "say": "busy\n"}
+                   for n in (1, 2, 3)])
+    case.expect(case.run(), 0, out=HELLO)
+    case.nothing_left()
+
+
+@test
+def rm_hangs_once(case):
+    case.use_fake([{"on": "rm", "nth": 1, "hang": "before", "stubborn": True}])
+    case.limit(controlSeconds=3)
+    case.expect(case.run(), 0, out=HELLO)
+    case.nothing_left()
+
+
+@test
+def confirmation_fails_once(case):
+    case.use_fake([{"on": "ls-id", "nth": 1, "effect": False, "exit": 1}])
+    case.expect(case.run(), 0, out=HELLO)
+    case.nothing_left()
+
+
+@table([
+    ("rm does nothing and says 0", {"on": "rm", "effect": False}, 1),
+    ("rm always fails", {"on": "rm", "effect": False, "exit": 1}, 1),
+    ("rm hangs", {"on": "rm", "hang": "before", "stubborn": True}, 1),
+    ("ls never answers", {"on": "ls-id", "hang": "before"}, 0),
+    ("ls always fails", {"on": "ls-id", "exit": 1}, 0),
+])
+def not_removed(case, name, rule, left):
+    case.use_fake([rule])
+    case.limit(removeSeconds=6, controlSeconds=2)
+    result = case.run()
+    case.expect(result, 80)
+    holds("REVOKE_INCOMPLETE is said", b"REVOKE_INCOMPLETE remove.unconfirmed" in result.err,
+          result.err)
+    residual = case.containers()
+    equal("containers left", left, len(residual))
+    for ident in residual:
+        holds("the residual is named by its id or name",
+              ident.encode() in result.err or b"cofferdam-" in result.err, result.err)
+    case.settle()
+    equal("the claim stays for reap", 1, len(case.claims()))
+
+
+@test
+def not_removed_outranks_the_rest(case):
+    case.use_fake([{"on": "rm", "effect": False}], worker={"exit": 3})
+    case.limit(removeSeconds=3)
+    case.expect(case.run(), 80, None)
+
+
+@test
+def create_that_the_engine_carries_out_late(case):
+    """The client dies, and the container appears only then."""
+    case.use_fake([{"on": "create", "late": 1, "exit": 1, "out": ""}])
+    result = case.run()
+    holds("it fails", result.status in (69, 80), result.status)
+    case.settle()
+    equal("containers left", 0, len(case.containers()))
+    equal("the worker ran", False, case.worker_ran())
+
+
+@test
+def an_orphan_is_removed_by_the_next_launch(case):
+    """A container whose claim nobody holds: rm failed, then the engine recovered."""
+    case.use_fake([{"on": "rm", "effect": False}])
+    case.limit(removeSeconds=2)
+    case.expect(case.run(), 80)
+    equal("containers left by the first run", 1, len(case.containers()))
+    case.orders["rules"] = []
+    case.write("bin/scenario.json", json.dumps(case.orders))
+    case.limit(removeSeconds=120)
+    case.expect(case.run(), 0, out=HELLO)
+    case.nothing_left()
+
+
+# --- standard descriptors ------------------------------------------------------------------------------
+
+@table([("%s closed" % ("+".join(str(n) for n in range(3) if mask >> n & 1) or "none"), mask)
+        for mask in range(8)])
+def closed_descriptors(case, name, mask):
+    case.use_fake()
+    path = case.write("turn.json", json.dumps(case.turn))
+    closing = " ".join("%d>&-" % n for n in range(3) if mask >> n & 1).replace("0>&-", "0<&-")
+    wrap = ["/bin/sh", "-c", 'exec "$@" ' + closing, "sh"]
+    result = case.run(["-t", path], wrap=wrap)
+    # With its standard output closed there is nowhere for the reply to go: that it says so, or
+    # that it ends well, is both right; that a descriptor of its own is taken for it is not.
+    if mask & 2:
+        holds("exit status with stdout closed", result.status in (0, 70), result.status)
+        equal("standard output", b"", result.out)
+    else:
+        case.expect(result, 0, out=HELLO)
+    for call in case.calls():
+        equal("descriptors of docker " + call["kind"], ["0", "1", "2"], sorted(call["fds"]))
+        for number, target in call["fds"].items():
+            holds("descriptor %s of docker %s" % (number, call["kind"]),
+                  re.match(r"pipe:|/memfd:|/dev/null$", target), target)
+    case.nothing_left()
+
+
+@table([
+    ("ignored", ["--ignore-signal=CHLD,PIPE,TERM,INT,HUP"]),
+    ("blocked", ["--block-signal"]),
+    ("both", ["--ignore-signal=CHLD,PIPE", "--block-signal=CHLD,PIPE,TERM,ALRM"]),
+])
+def signals_inherited(case, name, options):
+    case.use_fake()
+    case.expect(case.run(wrap=["/usr/bin/env", *options]), 0, out=HELLO)
+    for call in case.calls():
+        equal("blocked in docker " + call["kind"], 0, int(call["blocked"], 16))
+        equal("ignored in docker " + call["kind"], 0, int(call["ignored"], 16) & ~0x1001000)
+    case.nothing_left()
+
+
+@test
+def signals_inherited_still_end_it(case):
+    case.use_fake([{"on": "create", "signal_parent": [signal.SIGTERM, "after"]}])
+    wrap = ["/usr/bin/env", "--ignore-signal=TERM", "--block-signal=TERM"]
+    case.expect(case.run(wrap=wrap), 143, "SANDBOX_ABORTED signal")
+    case.nothing_left()
+
+
+@test
+def nobody_reads_the_reply(case):
+    case.use_fake()
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = case.begin(stdout=writing)
+    os.close(writing)
+    result = case.end(process, case.turn_bytes())
+    equal("exit status; stderr was %r" % result.err, 70, result.status)
+    case.nothing_left()
+
+
+@test
+def descriptors_of_the_caller_stay_outside(case):
+    case.use_fake()
+    kept = [os.open("/etc/passwd", os.O_RDONLY) for _ in range(20)]
+    try:
+        case.expect(case.run(pass_fds=kept), 0, out=HELLO)
+    finally:
+        for fd in kept:
+            os.close(fd)
+    for call in case.calls():
+        equal("descriptors of docker " + call["kind"], ["0", "1", "2"], sorted(call["fds"]))
+
+
+# --- who may run it, and with what -------------------------------------------------------------------------
+
+@test
+def root_is_refused(case):
+    case.use_fake()
+    argv = case.argv("run", [], case.config)
+    done = subprocess.run(argv, input=case.turn_bytes(), capture_output=True, cwd="/", check=False)
+    equal("exit status; stderr was %r" % done.stderr, 77, done.returncode)
+    holds("the reason", b"SANDBOX_POLICY executor.root" in done.stderr, done.stderr)
+    equal("docker was called", [], case.kinds())
+
+
+@table([
+    ("docker is the user's own", lambda c: os.chown(c.docker, c.uid, c.uid), 77,
+     "SANDBOX_POLICY docker.unsafe"),
+    ("docker may be written by others", lambda c: os.chmod(c.docker, 0o777), 77,
+     "SANDBOX_POLICY docker.unsafe"),
+    ("docker's directory is the user's", lambda c: os.chown(c.dir + "/bin", c.uid, c.uid), 77,
+     "SANDBOX_POLICY docker.unsafe"),
+    ("docker is missing", lambda c: os.unlink(c.docker), 69, "SANDBOX_UNAVAILABLE docker.missing"),
+])
+def docker_program(case, name, change, status, reason):
+    case.use_fake()
+    change(case)
+    case.expect(case.run(), status, reason)
+    equal("docker was called", [], case.kinds())
+
+
+@table([
+    ("others may enter it", lambda c: os.chmod(c.state, 0o755)),
+    ("it is somebody else's", lambda c: os.chown(c.state, 0, 0)),
+    ("it is a link", lambda c: (os.rename(c.state, c.state + ".real"),
+                                os.symlink(c.state + ".real", c.state))),
+])
+def state_directory(case, name, change):
+    case.use_fake()
+    change(case)
+    result = case.run()
+    case.expect(result, 77, "SANDBOX_POLICY state.unsafe")
+    equal("docker was called", [], case.kinds())
+
+
+@test
+def no_policy_beside_the_executor(case):
+    case.use_fake()
+    os.mkdir(case.dir + "/alone", 0o755)
+    alone = case.dir + "/alone/cofferdam"
+    subprocess.run(["cp", case.tree.bin + "/cofferdam", alone], check=True)
+    argv = case.argv("run", [], case.config)
+    result = case.end(case.spawn([alone, *argv[1:]]), case.turn_bytes())
+    case.expect(result, 77, "SANDBOX_POLICY policy.unsafe")
+
+
+@table([
+    ("nothing", []), ("no such command", ["frobnicate"]), ("no such option", ["run", "--frob"]),
+    ("an operand", ["run", "x"]), ("an option without its value", ["run", "-c"]),
+])
+def usage(case, name, words):
+    result = case.end(case.spawn([case.tree.bin + "/cofferdam", *words]), b"")
+    case.expect(result, 64, None)
+
+
+# --- two at a time --------------------------------------------------------------------------------------------
+
+def second(case, name="second"):
+    """Another launcher of the same user and engine, with its own config and state directory."""
+    other = Case.__new__(Case)
+    other.__dict__.update(case.__dict__)
+    other.config = json.loads(json.dumps(case.config))
+    other.dir = case.own_dir(name)
+    other.state = case.own_dir(name + "/state", 0o700)
+    return other
+
+
+def with_one_running(case, change, status, reason, same_state=False):
+    case.use_fake(worker={"hang": True})
+    process = case.begin()
+    process.stdin.write(case.turn_bytes())
+    process.stdin.close()
+    process.stdin = None
+    wait_for(lambda: os.path.exists(case.fake + "/stdin"))
+    other = second(case)
+    if same_state:
+        other.state = case.state
+    other.orders = dict(case.orders, worker={})
+    case.write("bin/scenario.json", json.dumps(other.orders))
+    change(other)
+    result = other.run()
+    process.send_signal(signal.SIGTERM)
+    case.expect(case.end(process, None), 143, None)
+    case.expect(result, status, reason, out=HELLO if status == 0 else b"")
+    case.nothing_left()
+    equal("claims of the second", 0, len(other.claims()))
+
+
+@table([
+    ("same workspace", lambda c: None, 75, "SANDBOX_BUSY mount.in_use", False),
+    ("same workspace, same state directory", lambda c: None, 75, "SANDBOX_BUSY mount.in_use",
+     True),
+    ("other workspace, same broker",
+     lambda c: mounts(c, c.broker, c.own_dir("workspace")), 0, None, False),
+    ("workspace inside the other's",
+     lambda c: mounts(c, c.broker, inside(c)), 77, "SANDBOX_MOUNT_OVERLAP managed.overlap",
+     False),
+    ("broker of one is the workspace of the other",
+     lambda c: mounts(c, c.workspace, c.own_dir("workspace")), 75, "SANDBOX_BUSY mount.in_use",
+     False),
+    ("one live container allowed",
+     lambda c: (mounts(c, c.broker, c.own_dir("workspace")), c.limit(live=1)), 75,
+     "SANDBOX_BUSY live.limit", False),
+])
+def two_launches(case, name, change, status, reason, same_state):
+    with_one_running(case, change, status, reason, same_state)
+
+
+def inside(case):
+    path = case.workspace + "/in"
+    os.mkdir(path)
+    os.chown(path, case.uid, case.uid)
+    return path
+
+
+@test
+def the_lock_is_waited_for_and_never_stolen(case):
+    case.use_fake()
+    case.expect(case.run(), 0, out=HELLO)
+    locks = [path for path in case.state_files() if os.path.basename(path).startswith("lock")]
+    equal("lock files in the state directory", 1, len(locks))
+    os.utime(locks[0], (1, 1))
+    with open(locks[0]) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        case.limit(lockSeconds=1)
+        case.expect(case.run(), 75, "SANDBOX_BUSY lock.held")
+    equal("creates", 1, len(case.calls("create")))
+    case.nothing_left()
+
+
+# --- records ---------------------------------------------------------------------------------------------------
+
+@test
+def audit_of_a_launch(case):
+    case.use_fake()
+    path = case.own_dir("home/audit") + "/log"
+    result = case.run(["--audit", path])
+    case.expect(result, 0, out=HELLO)
+    with open(path, "rb") as file:
+        data = file.read()
+    case.printable(data)
+    records = [json.loads(line) for line in data.splitlines()]
+    events = [record["event"] for record in records]
+    equal("the first record", "decision", events[0])
+    first = records[0]
+    equal("decision", "allow", first["decision"])
+    equal("schema_version", {1}, {record["schema_version"] for record in records})
+    equal("one run, one nonce", 1, len({record["run"] for record in records}))
+    holds("time is RFC 3339, UTC, with microseconds",
+          all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", record["time"])
+              for record in records), [record["time"] for record in records])
+    labels = [word for word in case.calls("create")[0]["argv"]
+              if word == "dev.cofferdam.run=" + first["run"]]
+    equal("the nonce is the container's label", 1, len(labels))
+    holds("launch, exit and removed are recorded",
+          {"launch", "exit", "removed"} <= set(events), events)
+
+
+@test
+def audit_of_a_refusal(case):
+    case.use_fake()
+    mounts(case, "relative", case.workspace)
+    path = case.own_dir("home/audit") + "/log"
+    case.expect(case.run(["--audit", path]), 77, "SANDBOX_POLICY mount.relative")
+    with open(path) as file:
+        record = json.loads(file.readline())
+    equal("the record", ("decision", "deny", "SANDBOX_POLICY", "mount.relative", "/mounts/0/host"),
+          tuple(record.get(key) for key in ("event", "decision", "code", "reason", "pointer")))
+
+
+@table([
+    ("no audit file given", lambda c: [], "SANDBOX_POLICY audit.absent"),
+    ("the audit file is full", lambda c: ["--audit", "/dev/full"], None),
+])
+def audit_is_required(case, name, options, reason):
+    case.use_fake()
+    case.config["audit"] = {"required": True}
+    result = case.run(options(case))
+    holds("it is refused", result.status in (66, 77), result.status)
+    case.expect(result, result.status, reason)
+    equal("docker was asked to create", [], case.calls("create"))
+    case.nothing_left()
+
+
+@test
+def status_descriptor(case):
+    case.use_fake(worker={"exit": 3})
+    reading, writing = os.pipe()
+    process = case.begin(["--status-fd", str(writing)], pass_fds=[writing])
+    os.close(writing)
+    case.expect(case.end(process, case.turn_bytes()), 1, "SANDBOX_WORKER worker.exit")
+    with os.fdopen(reading) as file:
+        lines = file.read().splitlines()
+    equal("lines of status", 1, len(lines))
+    status = json.loads(lines[0])
+    equal("exit status of the worker", 3, status.get("exit"))
+    for call in case.calls():
+        equal("descriptors of docker " + call["kind"], ["0", "1", "2"], sorted(call["fds"]))
+
+
+# --- confinement, seen by strace ----------------------------------------------------------------------------------
+
+MAY = {"read", "write", "pread64", "readv", "writev", "close", "exit", "exit_group", "fstat",
+       "newfstatat", "statx", "stat", "lstat", "readlinkat", "readlink", "openat", "recvmsg",
+       "sendmsg", "clock_gettime", "rt_sigreturn", "lseek", "restart_syscall", "fcntl"}
+
+
+def traced(case):
+    """{policy command: [its system calls after its filter was installed]}, from a whole run."""
+    path = case.dir + "/trace"
+    argv = ["strace", "-f", "-qq", "-o", path, "-s", "64", "--",
+            "setpriv", "--reuid", str(case.uid), "--regid", str(case.uid), "--clear-groups",
+            *case.argv("run", [], case.config)]
+    done = subprocess.run(argv, input=case.turn_bytes(), capture_output=True, cwd="/", env=case.env,
+                          timeout=180, check=False)
+    equal("exit status under strace; stderr was %r" % done.stderr, 0, done.returncode)
+    command, sealed, calls = {}, set(), {}
+    with open(path, errors="replace") as file:
+        for line in file:
+            pid, _, call = line.rstrip("\n").partition(" ")
+            call = call.strip()
+            name = re.match(r"(\w+)\(|<\.\.\. (\w+) resumed", call)
+            name = name and (name.group(1) or name.group(2))
+            found = re.match(r'execve(?:at)?\(.*"[^"]*cofferdam-policy", "(\w[\w-]*)"', call)
+            if found:
+                command[pid] = found.group(1)
+            elif pid in sealed and name:
+                calls[command[pid]].append((name, call))
+            elif (pid in command and call.endswith("= 0") and
+                  re.match(r"seccomp\(SECCOMP_SET_MODE_FILTER|prctl\(PR_SET_SECCOMP", call)):
+                sealed.add(pid)
+                calls.setdefault(command[pid], [])
+    return calls
+
+
+@test
+def policy_is_confined(case):
+    case.use_fake()
+    calls = traced(case)
+    equal("policy processes with a filter", ["admit", "decide", "reply", "turn", "verify"],
+          sorted(calls))
+    for command, list_ in sorted(calls.items()):
+        names = {name for name, _ in list_}
+        holds("%s reads its input after the filter stands" % command,
+              names & {"read", "pread64", "recvmsg"}, sorted(names))
+        equal("calls of %s that it has no use for" % command, [], sorted(names - MAY))
+        opened = [call for name, call in list_ if name == "openat" and "O_PATH" not in call]
+        equal("files that %s opened other than by O_PATH" % command, [], opened)
+        if command in ("turn", "reply"):
+            paths = [call for name, call in list_ if name in ("openat", "statx", "newfstatat")]
+            equal("paths that %s looked at" % command, [], paths)
+
+
+@test
+def a_policy_process_is_killed(case):
+    """The policy dies while docker works for it: nothing is created."""
+    case.use_fake([{"on": "image", "kill_policy": signal.SIGKILL}])
+    case.expect(case.run(), 70, "SANDBOX_PROTOCOL policy.crashed")
+    equal("docker was asked to create", [], case.calls("create"))
+    case.nothing_left()
+
+
+@table([(kind,) for kind in ("admit", "verify")])
+def a_filter_is_killed(case, kind):
+    case.use_fake([{"on": kind, "kill_policy": signal.SIGKILL}])
+    case.expect(case.run(), 70, "SANDBOX_PROTOCOL policy.crashed")
+    equal("the worker ran", False, case.worker_ran())
+    case.nothing_left()
+
+
+if __name__ == "__main__":
+    if os.getuid() != 0:
+        sys.exit("test_fake.py: run as root: every case runs as a user of its own")
+    for needed in ("cofferdam", "cofferdam-policy"):
+        if not os.path.exists(PROGRAMS + "/" + needed):
+            sys.exit("test_fake.py: %s is not built" % needed)
+    main(Tree)

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: ISC */
+void spin(void);
+
+void spin(void)
+{
+	for (;;)
+		;
+}

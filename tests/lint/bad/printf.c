@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: ISC */
+#include <stdio.h>
+
+void say(void)
+{
+	puts("x");
+}

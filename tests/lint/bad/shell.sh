@@ -1,0 +1,3 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+rm -rf $1/*

@@ -1,0 +1,546 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: ISC
+"""The project's own rules, as far as a script can check them.
+
+    rules.py text               rules on the text of the sources
+    rules.py objects DIR        rules on what gcc made of them: DIR holds the objects, and beside
+                                each its .ci (-fcallgraph-info) and .su (-fstack-usage)
+    rules.py compdb DIR         compile_commands.json for DIR, from a dry run of make
+    rules.py self-test          every rule must find its sample in tests/lint/bad
+
+Run at the top of the tree.  Prints one line a finding, file:line: rule: text; exits 1 on any.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+LONGEST_FUNCTION = 60
+COLUMNS = 100
+FRAME_BYTES = 65536
+LAUNCH_LINES = 1000
+LATER_LINES = 500
+
+# The commands that are not on the launch path, and have a budget of their own.
+LATER = ("executor/ps.c", "executor/stop.c", "executor/reap.c", "executor/doctor.c")
+# Runs at build time only, and is linked into neither program.
+BUILD_TIME = ("policy/filter.c",)
+# What a pure module may include of the system: types, limits and the mem* and str* functions.
+PURE_HEADERS = {"assert.h", "errno.h", "inttypes.h", "limits.h", "stdarg.h", "stdbool.h", "stddef.h",
+                "stdint.h", "string.h", "time.h", "bsd/string.h", "jsmn.h", "stdalign.h"}
+# ... except these, each with its reason.
+PURE_HEADERS_TOO = {
+    ("executor/say.c", "stdio.h"): "snprintf into a fixed buffer",
+    ("policy/place.h", "sys/stat.h"): "S_ISDIR and its like",
+}
+# A pure module that asks the system through one that is not.
+PURE_ASKS = {"policy/decide.c": "policy/resolve.c", "policy/mounts.c": "policy/resolve.c"}
+
+# Never, anywhere in the two programs: no bound, no error, a shell, or hidden state.
+BANNED = set("""strcpy strcat sprintf vsprintf gets strtok strncpy strncat atoi atol atoll alloca
+    system popen tmpnam mktemp rand srand setjmp longjmp bcopy bzero index rindex
+    malloc calloc realloc reallocarray free strdup strndup asprintf vasprintf open_memstream
+    fopen fdopen freopen fmemopen getline scanf sscanf fscanf""".split())
+# Not in policy/ and ipc/: printf allocates, and text.h is there instead.
+BANNED_IN_POLICY = set("""printf fprintf dprintf snprintf vprintf vfprintf vdprintf vsnprintf puts
+    fputs putchar fputc fwrite perror err errx warn warnx syslog exec execve execveat fork vfork
+    kill connect socket""".split())
+# What a pure module may call outside the project.
+PURE_CALLS = set("""memcpy memmove memset memcmp memchr memrchr strlen strnlen strcmp strncmp strchr
+    strrchr strstr strspn strcspn strpbrk strlcpy strlcat bcmp""".split())
+TOOLCHAIN = {"__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_"}
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Findings:
+    def __init__(self):
+        self.lines = []
+
+    def add(self, place, rule, text):
+        self.lines.append("%s: %s: %s" % (place, rule, text))
+
+
+# --- reading C -----------------------------------------------------------------------
+
+TOKENS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
+def blank(text):
+    """The same text with comments and literals blanked out, newlines kept."""
+    return TOKENS.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+class Source:
+    def __init__(self, path, text=None):
+        self.path = path
+        if text is None:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        self.text = text
+        self.is_c = path.endswith((".c", ".h"))
+        self.code = blank(self.text) if self.is_c else self.text
+
+    def at(self, offset):
+        return "%s:%d" % (self.path, line_of(self.text, offset))
+
+
+# --- rules on text --------------------------------------------------------------------
+
+def rule_spdx(source, out):
+    lines = source.text.split("\n")
+    first = lines[1] if lines[0].startswith("#!") and len(lines) > 1 else lines[0]
+    wanted = "/* SPDX-License-Identifier: ISC */" if source.is_c else "# SPDX-License-Identifier: ISC"
+    if first != wanted:
+        out.add(source.path + ":1", "spdx", "the first line is not " + wanted)
+
+
+def rule_columns(source, out):
+    exempt = False
+    for number, line in enumerate(source.text.split("\n"), 1):
+        # The tables of reasons and of the lifecycle are laid out by hand.
+        exempt = "clang-format off" in line or exempt and "clang-format on" not in line
+        if not exempt and len(line.expandtabs(8)) > COLUMNS:
+            out.add("%s:%d" % (source.path, number), "columns", "longer than %d columns" % COLUMNS)
+        if line != line.rstrip():
+            out.add("%s:%d" % (source.path, number), "columns", "blanks at the end of the line")
+
+
+def rule_comment(source, out):
+    for match in TOKENS.finditer(source.text if source.is_c else ""):
+        if match.group().startswith("//"):
+            out.add(source.at(match.start()), "comment", "a // comment")
+
+
+def rule_marker(source, out):
+    for match in re.finditer(r"\b(TODO|FIXME|XXX|HACK)\b|^[ \t]*#[ \t]*if[ \t]+0\b",
+                             source.text, re.M):
+        out.add(source.at(match.start()), "marker", match.group().strip())
+
+
+def rule_machine(source, out):
+    for match in re.finditer(r"/work/(?:main|shared)|/tmp/dev\b", source.text):
+        out.add(source.at(match.start()), "machine", "a path of one machine: " + match.group())
+
+
+def functions(source):
+    """(name, offset of the line, lines from the signature's line to the closing brace)."""
+    for match in re.finditer(r"^[a-zA-Z_][^\n;{}=#]*\([^;{}]*\)[^;{}=]*\n\{\n.*?^\}", source.code,
+                             re.M | re.S):
+        name = re.search(r"(\w+)\s*\(", match.group())
+        brace = match.group().index("\n{\n") + 1
+        yield name.group(1), match.start(), match.group()[brace:].count("\n") + 1
+
+
+def rule_function(source, out):
+    if not source.is_c:
+        return
+    for name, offset, lines in functions(source):
+        if lines > LONGEST_FUNCTION:
+            out.add(source.at(offset), "function", "%s has %d lines, more than %d"
+                    % (name, lines, LONGEST_FUNCTION))
+
+
+def rule_banned(source, out):
+    if not source.is_c or source.path.startswith("tests/unit") or source.path in BUILD_TIME:
+        return
+    banned = set(BANNED)
+    if not source.path.startswith("executor/"):
+        banned |= BANNED_IN_POLICY
+    for match in re.finditer(r"\b([a-z_]\w*)\s*\(", source.code):
+        if match.group(1) in banned:
+            out.add(source.at(match.start()), "banned", match.group(1))
+
+
+def includes(source):
+    for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]+(?:<([^>\n]+)>|"([^"\n]+)")',
+                             source.text, re.M):
+        own = match.group(2)
+        if own is not None:
+            own = os.path.normpath(os.path.join(os.path.dirname(source.path), own))
+        yield match.start(), match.group(1), own
+
+
+def rule_include(source, out, pure=()):
+    if not source.is_c or source.path.startswith("tests/"):
+        return
+    top = source.path.split("/")[0]
+    for offset, system, own in includes(source):
+        if system == "jsmn.h" and source.path != "policy/json.c":
+            out.add(source.at(offset), "include", "only policy/json.c includes jsmn.h")
+        if own and own.startswith("policy/") and top != "policy":
+            out.add(source.at(offset), "include", "%s/ includes nothing of policy/" % top)
+        if (own and own.startswith("executor/") and top != "executor" and
+                (source.path, own) != ("policy/explain.c", "executor/reason.h")):
+            out.add(source.at(offset), "include", "%s/ includes nothing of executor/" % top)
+        if (source.path in pure and system and system not in PURE_HEADERS and
+                (source.path, system) not in PURE_HEADERS_TOO):
+            out.add(source.at(offset), "include", "a pure module includes <%s>" % system)
+
+
+def rule_loop(source, out, pure=()):
+    if source.path not in pure:
+        return
+    for match in re.finditer(r"\bfor\s*\(\s*;\s*;|\bwhile\s*\(\s*(?:1|true)\s*\)", source.code):
+        out.add(source.at(match.start()), "loop", "a loop without a bound in a pure module")
+
+
+def rule_guard(source, out):
+    if not source.path.endswith(".h"):
+        return
+    name = "COFFERDAM_" + re.sub(r"[/.]", "_", source.path).upper()
+    if "#ifndef %s\n#define %s\n" % (name, name) not in source.text:
+        out.add(source.path + ":1", "guard", "no include guard named " + name)
+
+
+def code_lines(source):
+    return sum(1 for line in source.code.split("\n") if line.strip())
+
+
+def rule_budget(sources, out):
+    """Lines that hold code, in .c files and headers alike, without the table of reasons (text)."""
+    counts = {"launch": 0, "later": 0}
+    for source in sources:
+        if source.path.startswith(("executor/", "ipc/")) and source.is_c:
+            if source.path == "executor/reason.h":
+                continue
+            counts["later" if source.path in LATER else "launch"] += code_lines(source)
+    if counts["launch"] > LAUNCH_LINES:
+        out.add("executor/:0", "budget", "the launch path has %d code lines, more than %d"
+                % (counts["launch"], LAUNCH_LINES))
+    if counts["later"] > LATER_LINES:
+        out.add("executor/:0", "budget", "the other commands have %d code lines, more than %d"
+                % (counts["later"], LATER_LINES))
+    return counts
+
+
+def literals(text):
+    """Adjacent string literals of C, joined; their escapes resolved."""
+    parts = re.findall(r'"((?:\\.|[^"\\\n])*)"', text)
+    return "".join(parts).replace('\\"', '"')
+
+
+def rule_format(admit, docker, out):
+    """ADMIT_FORMAT stands twice, once a program; both must say the same."""
+    match = re.search(r"#define ADMIT_FORMAT((?:[^\n]*\\\n)*[^\n]*)", admit.text)
+    wanted = literals(match.group(1)) if match else None
+    if not wanted or wanted not in literals(docker.text):
+        out.add(docker.path + ":1", "format", "the format of ls is not ADMIT_FORMAT of " + admit.path)
+
+
+EACH = (rule_spdx, rule_columns, rule_comment, rule_marker, rule_machine, rule_function,
+        rule_banned, rule_guard)
+
+
+def make_list(name):
+    done = subprocess.run(["make", "-s", "--no-print-directory", "--eval",
+                           "print-it: ; @echo $(%s)" % name, "print-it"],
+                          capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def pure_modules():
+    names = []
+    for variable in ("IPC_PURE", "POLICY_PURE", "EXECUTOR_PURE"):
+        names += make_list(variable)
+    return names
+
+
+def with_headers(modules):
+    return set(modules) | {name[:-1] + "h" for name in modules}
+
+
+def listed():
+    """The sources: what git knows or would add."""
+    done = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+                          capture_output=True, text=True, check=False)
+    names = done.stdout.split("\n")
+    if done.returncode != 0:
+        names = [os.path.normpath(os.path.join(base, name))
+                 for base, _, files in os.walk(".") for name in files]
+    return sorted(name for name in names
+                  if os.path.isfile(name) and not name.startswith(("tests/lint/bad/", ".git/")) and
+                  (name.endswith((".c", ".h", ".sh", ".py")) or name in ("GNUmakefile", ".ci/run")))
+
+
+def check_text():
+    out = Findings()
+    sources = [Source(name) for name in listed()]
+    pure = with_headers(pure_modules())
+    for source in sources:
+        for rule in EACH:
+            if not (rule is rule_machine and source.path.startswith("tests/lint/")):
+                if not (rule is rule_marker and source.path == "tests/lint/rules.py"):
+                    rule(source, out)
+        rule_include(source, out, pure)
+        rule_loop(source, out, pure)
+    counts = rule_budget(sources, out)
+    by_path = {source.path: source for source in sources}
+    rule_format(by_path["policy/admit.h"], by_path["executor/docker.c"], out)
+    print("rules: %d files; code lines: launch path %d of %d, other commands %d of %d"
+          % (len(sources), counts["launch"], LAUNCH_LINES, counts["later"], LATER_LINES))
+    return out
+
+
+# --- rules on objects -------------------------------------------------------------------
+
+def plain(symbol):
+    """The function behind a fortified or versioned name."""
+    symbol = re.sub(r"^__isoc(?:99|23)_", "", symbol)
+    match = re.fullmatch(r"__(\w+?)_chk", symbol)
+    if match and symbol != "__stack_chk_fail":
+        return match.group(1)
+    return re.sub(r"64$", "", symbol) if not symbol.startswith("_") else symbol
+
+
+def nm(path):
+    """(defined, undefined) global symbols of an object."""
+    done = subprocess.run(["nm", "-g", "-P", path], capture_output=True, text=True, check=True)
+    defined, undefined = set(), set()
+    for line in done.stdout.splitlines():
+        name, kind = line.split()[:2]
+        (undefined if kind in "Uw" else defined).add(name)
+    return defined, undefined
+
+
+def read_allowed(path):
+    """{module: the symbols it may take from libraries}, from lines "module: symbol symbol"."""
+    allowed = {}
+    with open(path) as file:
+        for line in file:
+            line = line.split("#")[0].strip()
+            if line:
+                module, _, names = line.partition(":")
+                allowed.setdefault(module.strip(), set()).update(names.split())
+    return allowed
+
+
+def rule_symbols(objects, pure, allowed, out):
+    """objects: {module: (defined, undefined)}."""
+    owner = {name: module for module, (defined, _) in objects.items() for name in defined}
+    for module, (_, undefined) in sorted(objects.items()):
+        for name in sorted(undefined - TOOLCHAIN):
+            if name in owner:
+                if (module in pure and owner[name] not in pure and
+                        PURE_ASKS.get(module) != owner[name]):
+                    out.add(module + ":0", "symbols", "pure, but calls %s of %s"
+                            % (name, owner[name]))
+            elif plain(name) in PURE_CALLS:
+                continue
+            elif module in pure and plain(name) not in allowed.get(module, ()):
+                out.add(module + ":0", "symbols", "pure, but calls " + name)
+            elif plain(name) not in allowed.get(module, ()):
+                out.add(module + ":0", "symbols", "%s is not on its list in tests/lint/symbols" % name)
+
+
+def read_graph(path, module):
+    """Edges of a .ci file; static functions are told apart by their file."""
+    edges = {}
+    with open(path) as file:
+        for line in file:
+            match = re.match(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', line)
+            if match:
+                edges.setdefault(match.group(1), set()).add(match.group(2))
+            match = re.match(r'node: \{ title: "([^"]+)"', line)
+            if match:
+                edges.setdefault(match.group(1), set())
+    return edges
+
+
+def cycles(edges):
+    """Strongly connected components of more than one function, or with a call to itself.
+    Tarjan's algorithm with a stack of its own."""
+    index, low, on, stack, found = {}, {}, set(), [], []
+    for root in sorted(edges):
+        if root in index:
+            continue
+        work = [(root, iter(sorted(edges.get(root, ()))))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on.add(root)
+        while work:
+            node, rest = work[-1]
+            for next_ in rest:
+                if next_ not in index:
+                    index[next_] = low[next_] = len(index)
+                    stack.append(next_)
+                    on.add(next_)
+                    work.append((next_, iter(sorted(edges.get(next_, ())))))
+                    break
+                if next_ in on:
+                    low[node] = min(low[node], index[next_])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    group = []
+                    while not group or group[-1] != node:
+                        group.append(stack.pop())
+                        on.discard(group[-1])
+                    if len(group) > 1 or node in edges.get(node, ()):
+                        found.append(sorted(group))
+    return found
+
+
+def rule_recursion(edges, out):
+    for group in cycles(edges):
+        out.add(group[0].split(":")[0] + ":0", "recursion", " -> ".join(group + group[:1]))
+
+
+def rule_frame(path, out):
+    """Every frame has a fixed size.  Returns [(bytes, function)]."""
+    frames = []
+    with open(path) as file:
+        for line in file:
+            place, size, kind = line.rstrip("\n").split("\t")
+            frames.append((int(size), place))
+            if kind != "static":
+                out.add(place, "frame", "its stack frame is %s" % kind)
+            if int(size) > FRAME_BYTES:
+                out.add(place, "frame", "its stack frame has %s bytes, more than %d"
+                        % (size, FRAME_BYTES))
+    return frames
+
+
+def modules():
+    return sorted(name for name in listed()
+                  if name.endswith(".c") and name.startswith(("policy/", "executor/", "ipc/")) and
+                  name not in BUILD_TIME)
+
+
+def check_objects(build):
+    out = Findings()
+    objects, edges, frames = {}, {}, []
+    for module in modules():
+        stem = os.path.join(build, module[:-2])
+        objects[module] = nm(stem + ".o")
+        for source, targets in read_graph(stem + ".ci", module).items():
+            edges.setdefault(source, set()).update(targets)
+        frames += rule_frame(stem + ".su", out)
+    # Every program has a main of its own; nobody calls either.
+    rule_symbols(objects, set(pure_modules()), read_allowed(HERE + "/symbols"), out)
+    rule_recursion(edges, out)
+    indirect = sorted(name for name, targets in edges.items() if "__indirect_call" in targets)
+    print("rules: %d objects; calls through a pointer: %s" % (len(objects), ", ".join(indirect)))
+    for size, place in sorted(frames, reverse=True)[:3]:
+        print("rules: largest stack frames: %d bytes, %s" % (size, place))
+    return out
+
+
+def symbols_seen(build):
+    """The table for tests/lint/symbols, as the objects are now: for its author to review."""
+    objects = {module: nm(os.path.join(build, module[:-2] + ".o")) for module in modules()}
+    owned = {name for defined, _ in objects.values() for name in defined}
+    for module, (_, undefined) in sorted(objects.items()):
+        names = sorted({plain(name) for name in undefined - TOOLCHAIN - owned} - PURE_CALLS)
+        if names:
+            print("%s: %s" % (module, " ".join(names)))
+    return Findings()
+
+
+# --- compile_commands.json ----------------------------------------------------------------
+
+def compdb(build, *overrides):
+    names = modules()
+    done = subprocess.run(["make", "-n", "-B", "B=" + build, *overrides] +
+                          [os.path.join(build, name[:-2] + ".o") for name in names],
+                          capture_output=True, text=True, check=True)
+    commands = []
+    for line in done.stdout.splitlines():
+        source = line.split()[-1] if " -c -o " in line else ""
+        if source in names:
+            commands.append({"directory": os.getcwd(), "command": line, "file": source})
+    with open(os.path.join(build, "compile_commands.json"), "w") as file:
+        json.dump(commands, file, indent=1)
+    if len(commands) != len(names):
+        raise SystemExit("rules.py: make would compile %d of %d sources"
+                         % (len(commands), len(names)))
+    return Findings()
+
+
+# --- each rule must be able to fail -----------------------------------------------------------
+
+def bad(name, path):
+    """A sample, as if it stood at `path` in the tree."""
+    with open(HERE + "/bad/" + name) as file:
+        return Source(path, file.read())
+
+
+def compile_bad(scratch, name):
+    stem = os.path.join(scratch, name[:-2])
+    subprocess.run(["gcc", "-std=c11", "-O0", "-fcallgraph-info", "-fstack-usage", "-c", "-o",
+                    stem + ".o", os.path.join(HERE, "bad", name)], check=True)
+    return stem
+
+
+def self_test():
+    found = {}
+
+    def expect(rule, check, *arguments, **named):
+        out = Findings()
+        check(*arguments, out, **named)
+        found[rule] = out.lines
+
+    expect("spdx", rule_spdx, bad("text.c", "policy/text.c"))
+    expect("columns", rule_columns, bad("text.c", "policy/text.c"))
+    expect("comment", rule_comment, bad("text.c", "policy/text.c"))
+    expect("marker", rule_marker, bad("text.c", "policy/text.c"))
+    expect("machine", rule_machine, bad("text.c", "policy/text.c"))
+    expect("guard", rule_guard, bad("text.c", "policy/text.h"))
+    expect("function", rule_function, bad("function.c", "policy/text.c"))
+    expect("banned: heap", rule_banned, bad("banned.c", "executor/say.c"))
+    expect("banned: printf in policy", rule_banned, bad("printf.c", "policy/text.c"))
+    expect("include: policy in executor", rule_include, bad("include.c", "executor/say.c"))
+    expect("include: jsmn", rule_include, bad("jsmn.c", "policy/text.c"))
+    expect("include: system in pure", rule_include, bad("impure.c", "policy/text.c"),
+           pure={"policy/text.c"})
+    expect("loop", rule_loop, bad("loop.c", "policy/text.c"), pure={"policy/text.c"})
+    expect("budget", rule_budget, [Source("executor/say.c", "x;\n" * (LAUNCH_LINES + 1))])
+    expect("budget of the other commands", rule_budget,
+           [Source(LATER[0], "x;\n" * (LATER_LINES + 1))])
+    expect("format", rule_format, Source("policy/admit.h", '#define ADMIT_FORMAT "{{.ID}}"\n'),
+           Source("executor/docker.c", '"{{.Id}}"\n'))
+    with tempfile.TemporaryDirectory() as scratch:
+        graph = read_graph(compile_bad(scratch, "recursion.c") + ".ci", "recursion.c")
+        expect("recursion", rule_recursion, graph)
+        expect("recursion of one", rule_recursion,
+               read_graph(compile_bad(scratch, "itself.c") + ".ci", "itself.c"))
+        expect("frame: dynamic", rule_frame, compile_bad(scratch, "dynamic.c") + ".su")
+        expect("frame: large", rule_frame, compile_bad(scratch, "large.c") + ".su")
+        impure = {"policy/text.c": nm(compile_bad(scratch, "impure.c") + ".o")}
+        expect("symbols: pure", rule_symbols, impure, {"policy/text.c"}, {})
+        expect("symbols: list", rule_symbols, impure, set(), {"policy/text.c": {"read"}})
+    out = Findings()
+    for rule, lines in found.items():
+        if not lines:
+            out.add("tests/lint/bad:0", "self-test", "the rule %r found nothing in its sample" % rule)
+    good = Findings()
+    sample = bad("good.c", "policy/good.c")
+    for rule in EACH:
+        rule(sample, good)
+    out.lines += ["found in the good sample: " + line for line in good.lines]
+    print("rules: %d self-tests" % len(found))
+    return out
+
+
+def main():
+    commands = {"text": check_text, "objects": check_objects, "compdb": compdb,
+                "self-test": self_test, "symbols": symbols_seen}
+    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+        raise SystemExit(__doc__)
+    out = commands[sys.argv[1]](*sys.argv[2:])
+    for line in out.lines:
+        print(line)
+    raise SystemExit(1 if out.lines else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1618 @@
+/* SPDX-License-Identifier: ISC */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../executor/gate.h"
+#include "../../executor/holes.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define STATE "0123456789abcdef0123456789abcdef"
+#define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define HEX64_B "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define TURN_ROOTS "[{\"path\":\"/srv/broker\",\"mode\":\"ro\"},{\"path\":\"/srv/work\",\"mode\":\"rw\"}]"
+#define SESSION_ROOTS \
+	"[{\"path\":\"/srv/ws\",\"mode\":\"rw\"},{\"path\":\"/srv/g1\",\"mode\":\"ro\"}," \
+	"{\"path\":\"/srv/g2\",\"mode\":\"rw\"},{\"path\":\"/opt/hands.js\",\"mode\":\"ro\"}]"
+
+/*
+ * Two launches that the gate must take, each written out by hand: the typed
+ * fields, and the argv that they call for.
+ */
+
+static const struct launch turn = {
+	.nonce = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc,
+              0xdd, 0xee, 0xff},
+	.mode = MODE_TURN,
+	.uid = 1501,
+	.gid = 1502,
+	.state_id = STATE,
+	.name = "cofferdam-00112233445566778899aabbccddeeff",
+	.endpoint = "unix:///run/docker.sock",
+	.session = "",
+	.image_id = "sha256:" HEX64,
+	.workdir = "/workspace",
+	.entrypoint = "node",
+	.roots_label = TURN_ROOTS,
+	.limits = {.memory_bytes = 536870912,
+               .nano_cpus = 1000000000,
+               .tmpfs_bytes = 67108864,
+               .shm_bytes = 67108863,
+               .turn_bytes = 262144,
+               .pids = 64,
+               .nofile = 256,
+               .turn_seconds = 120,
+               .lock_seconds = 30,
+               .control_seconds = 31,
+               .remove_seconds = 32},
+	.root_count = 2,
+	.root = {{"/srv/broker", "/broker", true, false, 8, 21},
+             {"/srv/work", "/workspace", false, false, 8, 22}},
+	.env_count = 1,
+	.env = {"HOME=/tmp/home"},
+	.command = {.count = 2, .at = {"/app/worker.js", "--once"}},
+	.argv = {.count = 68,
+             .at = {"docker", "--host", "unix:///run/docker.sock", "container", "create", "--pull",
+                    "never", "--name", "cofferdam-00112233445566778899aabbccddeeff", "--label",
+                    "dev.cofferdam.state=" STATE, "--label",
+                    "dev.cofferdam.run=00112233445566778899aabbccddeeff", "--label",
+                    "dev.cofferdam.mode=turn", "--label", "dev.cofferdam.session=", "--label",
+                    "dev.cofferdam.revision=0", "--label", "dev.cofferdam.roots=" TURN_ROOTS,
+                    "--init=false", "--interactive", "--network", "none", "--read-only",
+                    "--cap-drop", "ALL", "--security-opt", "no-new-privileges:true", "--user",
+                    "1501:1502", "--memory", "536870912", "--memory-swap", "536870912", "--cpus",
+                    "1", "--pids-limit", "64", "--ulimit", "nofile=256:256", "--shm-size",
+                    "67108863", "--ipc", "private", "--cgroupns", "private", "--log-driver", "none",
+                    "--restart", "no", "--no-healthcheck", "--tmpfs",
+                    "/tmp:rw,noexec,nosuid,nodev,size=67108864,mode=1777", "--mount",
+                    "type=bind,readonly,source=/srv/broker,target=/broker,bind-propagation=rprivate",
+                    "--mount",
+                    "type=bind,source=/srv/work,target=/workspace,bind-propagation=rprivate",
+                    "--env", "HOME=/tmp/home", "--workdir", "/workspace", "--entrypoint", "node",
+                    "sha256:" HEX64, "/app/worker.js", "--once"}},
+};
+
+static const struct launch session = {
+	.nonce = {0xff, 0xee, 0xdd, 0xcc, 0xbb, 0xaa, 0x99, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
+              0x22, 0x11, 0x00},
+	.mode = MODE_SESSION,
+	.uid = 2147483647,
+	.gid = 1,
+	.init = true,
+	.state_id = STATE,
+	.name = "box",
+	.endpoint = "unix:///run/user/1000/docker.sock",
+	.session = "s-1",
+	.revision = 9007199254740991,
+	.runtime = "runsc",
+	.image_id = "sha256:" HEX64_B,
+	.workdir = "/",
+	.entrypoint = "/bin/worker",
+	.roots_label = SESSION_ROOTS,
+	.limits = {.memory_bytes = 1099511627776,
+               .nano_cpus = 1500000001,
+               .tmpfs_bytes = 4096,
+               .shm_bytes = 4097,
+               .file_bytes = 1048576,
+               .turn_bytes = 1024,
+               .pids = 4194304,
+               .nofile = 16,
+               .turn_seconds = 0,
+               .lock_seconds = 0,
+               .control_seconds = 300,
+               .remove_seconds = 600,
+               .live = 100000},
+	.root_count = 4,
+	.root = {{"/srv/ws", "/workspace", false, false, 8, 31},
+             {"/srv/g1", "/grants/" HEX64, true, false, 8, 32},
+             {"/srv/g2", "/grants/" HEX64_B, false, false, 8, 33},
+             {"/opt/hands.js", "/opt/hands.js", true, true, 9, 31}},
+	.env_count = 3,
+	.env = {"HOME=/tmp/home", "TZ=Europe/Vienna", "LAST=b=c"},
+	.argv = {.count = 78,
+             .at = {"docker", "--host", "unix:///run/user/1000/docker.sock", "container", "create",
+                    "--pull", "never", "--name", "box", "--label", "dev.cofferdam.state=" STATE,
+                    "--label", "dev.cofferdam.run=ffeeddccbbaa99887766554433221100", "--label",
+                    "dev.cofferdam.mode=session", "--label", "dev.cofferdam.session=s-1", "--label",
+                    "dev.cofferdam.revision=9007199254740991", "--label",
+                    "dev.cofferdam.roots=" SESSION_ROOTS, "--runtime", "runsc", "--init=true",
+                    "--interactive", "--network", "none", "--read-only", "--cap-drop", "ALL",
+                    "--security-opt", "no-new-privileges:true", "--user", "2147483647:1",
+                    "--memory", "1099511627776", "--memory-swap", "1099511627776", "--cpus",
+                    "1.500000001", "--pids-limit", "4194304", "--ulimit", "nofile=16:16",
+                    "--ulimit", "fsize=1048576:1048576", "--shm-size", "4097", "--ipc", "private",
+                    "--cgroupns", "private", "--log-driver", "none", "--restart", "no",
+                    "--no-healthcheck", "--tmpfs",
+                    "/tmp:rw,noexec,nosuid,nodev,size=4096,mode=1777", "--mount",
+                    "type=bind,source=/srv/ws,target=/workspace,bind-propagation=rprivate",
+                    "--mount",
+                    "type=bind,readonly,source=/srv/g1,target=/grants/" HEX64
+                    ",bind-propagation=rprivate",
+                    "--mount",
+                    "type=bind,source=/srv/g2,target=/grants/" HEX64_B
+                    ",bind-propagation=rprivate",
+                    "--mount",
+                    "type=bind,readonly,source=/opt/hands.js,target=/opt/hands.js,"
+                    "bind-propagation=rprivate",
+                    "--env", "HOME=/tmp/home", "--env", "TZ=Europe/Vienna", "--env", "LAST=b=c",
+                    "--workdir", "/", "--entrypoint", "/bin/worker", "sha256:" HEX64_B}},
+};
+
+static const struct launch *const good[] = {&turn, &session};
+
+/* The launch under test, a changed copy of one of the above. */
+static struct launch l;
+
+/*
+ * A second writer of argv, so that a changed field can come with the argv that
+ * would carry it: then only the field's own rule can refuse the launch.  It
+ * knows the order from the table in executor/gate.h and writes whatever the
+ * fields hold.
+ */
+
+static char arena[2 * FRAME_MAX];
+static size_t arena_used;
+
+__attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
+{
+	va_list arguments;
+	int len;
+
+	va_start(arguments, format);
+	len = vsnprintf(arena + arena_used, sizeof arena - arena_used, format, arguments);
+	va_end(arguments);
+	assert_true(len >= 0 && (size_t)len < sizeof arena - arena_used);
+	assert_true(l.argv.count < ARGV_MAX);
+	l.argv.at[l.argv.count++] = arena + arena_used;
+	l.argv.at[l.argv.count] = NULL;
+	arena_used += (size_t)len + 1;
+}
+
+static void add_list(const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		add("%s", words[i]);
+}
+
+/* The label of the roots, without any escape: for plain paths. */
+static void write_label(void)
+{
+	size_t used = 1;
+	char *label = arena + arena_used;
+	const size_t room = sizeof arena - arena_used;
+
+	label[0] = '[';
+	for (unsigned i = 0; i < l.root_count && i < ROOTS_MAX; i++)
+		used += (size_t)snprintf(label + used, room - used, "%s{\"path\":\"%s\",\"mode\":\"%s\"}",
+		                         i == 0 ? "" : ",", l.root[i].path,
+		                         l.root[i].read_only ? "ro" : "rw");
+	assert_true(used + 2 < room);
+	memcpy(label + used, "]", 2);
+	l.roots_label = label;
+	arena_used += used + 2;
+}
+
+static void write_labels(void)
+{
+	char nonce[2 * NONCE_BYTES + 1];
+
+	for (size_t i = 0; i < NONCE_BYTES; i++)
+		(void)snprintf(nonce + 2 * i, 3, "%02x", l.nonce[i]);
+	add("--label");
+	add("dev.cofferdam.state=%s", l.state_id);
+	add("--label");
+	add("dev.cofferdam.run=%s", nonce);
+	add("--label");
+	add("dev.cofferdam.mode=%s", l.mode == MODE_TURN ? "turn" : "session");
+	add("--label");
+	add("dev.cofferdam.session=%s", l.session);
+	add("--label");
+	add("dev.cofferdam.revision=%llu", (unsigned long long)l.revision);
+	add("--label");
+	add("dev.cofferdam.roots=%s", l.roots_label);
+}
+
+static void write_cpus(void)
+{
+	char text[40];
+	size_t len = (size_t)snprintf(text, sizeof text, "%llu.%09llu",
+	                              (unsigned long long)l.limits.nano_cpus / 1000000000,
+	                              (unsigned long long)l.limits.nano_cpus % 1000000000);
+
+	while (text[len - 1] == '0')
+		text[--len] = '\0';
+	if (text[len - 1] == '.')
+		text[--len] = '\0';
+	add("--cpus");
+	add("%s", text);
+}
+
+static void write_limits(void)
+{
+	static const char *const isolation[] = {
+		"--interactive", "--network", "none", "--read-only", "--cap-drop", "ALL",
+		"--security-opt", "no-new-privileges:true", "--user"};
+	static const char *const fixed[] = {"--ipc", "private", "--cgroupns", "private",
+	                                    "--log-driver", "none", "--restart", "no",
+	                                    "--no-healthcheck", "--tmpfs"};
+	const unsigned long long memory = l.limits.memory_bytes;
+
+	add_list(isolation, COUNT_OF(isolation));
+	add("%u:%u", l.uid, l.gid);
+	add("--memory");
+	add("%llu", memory);
+	add("--memory-swap");
+	add("%llu", memory);
+	write_cpus();
+	add("--pids-limit");
+	add("%u", l.limits.pids);
+	add("--ulimit");
+	add("nofile=%u:%u", l.limits.nofile, l.limits.nofile);
+	if (l.limits.file_bytes != 0) {
+		add("--ulimit");
+		add("fsize=%llu:%llu", (unsigned long long)l.limits.file_bytes,
+		    (unsigned long long)l.limits.file_bytes);
+	}
+	add("--shm-size");
+	add("%llu", (unsigned long long)l.limits.shm_bytes);
+	add_list(fixed, COUNT_OF(fixed));
+	add("/tmp:rw,noexec,nosuid,nodev,size=%llu,mode=1777",
+	    (unsigned long long)l.limits.tmpfs_bytes);
+}
+
+static void write_rest(void)
+{
+	for (unsigned i = 0; i < l.root_count && i < ROOTS_MAX; i++) {
+		add("--mount");
+		add("type=bind%s,source=%s,target=%s,bind-propagation=rprivate",
+		    l.root[i].read_only ? ",readonly" : "", l.root[i].path, l.root[i].guest);
+	}
+	for (unsigned i = 0; i < l.env_count && i < ENV_MAX + 1; i++) {
+		add("--env");
+		add("%s", l.env[i]);
+	}
+	add("--workdir");
+	add("%s", l.workdir);
+	add("--entrypoint");
+	add("%s", l.entrypoint);
+	add("%s", l.image_id);
+	for (unsigned i = 0; i < l.command.count && i < WORDS_MAX; i++)
+		add("%s", l.command.at[i]);
+}
+
+/* argv from the fields and the label as they are. */
+static void write_argv(void)
+{
+	static const char *const never[] = {"container", "create", "--pull", "never", "--name"};
+
+	l.argv.count = 0;
+	add("docker");
+	add("--host");
+	add("%s", l.endpoint);
+	add_list(never, COUNT_OF(never));
+	add("%s", l.name);
+	write_labels();
+	if (l.runtime != NULL) {
+		add("--runtime");
+		add("%s", l.runtime);
+	}
+	add("--init=%s", l.init ? "true" : "false");
+	write_limits();
+	write_rest();
+}
+
+static void start_from(const struct launch *from)
+{
+	l = *from;
+	arena_used = 0;
+}
+
+/* The gate's word on l with the argv, and the label, that its fields call for. */
+static enum gate_result judge(void)
+{
+	write_label();
+	write_argv();
+	return gate_check(&l, NULL);
+}
+
+static void good_launches_pass(void **state)
+{
+	unsigned where = 99;
+
+	(void)state;
+	assert_int_equal(gate_check(&turn, &where), GATE_OK);
+	assert_int_equal(where, 0);
+	assert_int_equal(gate_check(&session, &where), GATE_OK);
+	assert_int_equal(gate_check(&turn, NULL), GATE_OK);
+}
+
+/* The writer above agrees with the tables by hand, so tests may rely on it. */
+static void second_writer_agrees(void **state)
+{
+	(void)state;
+	for (size_t g = 0; g < COUNT_OF(good); g++) {
+		start_from(good[g]);
+		assert_int_equal(judge(), GATE_OK);
+		assert_string_equal(l.roots_label, good[g]->roots_label);
+		assert_int_equal(l.argv.count, good[g]->argv.count);
+		for (unsigned i = 0; i <= l.argv.count; i++) {
+			if (i < l.argv.count)
+				assert_string_equal(l.argv.at[i], good[g]->argv.at[i]);
+			else
+				assert_null(l.argv.at[i]);
+		}
+	}
+}
+
+/* Changes of whole words. */
+
+static void remove_word(unsigned at)
+{
+	memmove(&l.argv.at[at], &l.argv.at[at + 1],
+	        (size_t)(l.argv.count - at) * sizeof l.argv.at[0]);
+	l.argv.count--;
+}
+
+static void insert_word(unsigned at, const char *word)
+{
+	assert_true(l.argv.count < ARGV_MAX);
+	memmove(&l.argv.at[at + 1], &l.argv.at[at],
+	        (size_t)(l.argv.count - at + 1) * sizeof l.argv.at[0]);
+	l.argv.at[at] = word;
+	l.argv.count++;
+}
+
+static void refused(enum gate_result result, unsigned at)
+{
+	unsigned where = 99;
+
+	assert_int_equal(gate_check(&l, &where), result);
+	assert_int_equal(where, at);
+}
+
+static void each_word_is_needed_once(void **state)
+{
+	(void)state;
+	for (size_t g = 0; g < COUNT_OF(good); g++) {
+		for (unsigned at = 0; at < good[g]->argv.count; at++) {
+			start_from(good[g]);
+			remove_word(at);
+			refused(GATE_COUNT, 0);
+			start_from(good[g]);
+			insert_word(at, l.argv.at[at]);
+			refused(GATE_COUNT, 0);
+		}
+		start_from(good[g]);
+		l.argv.at[l.argv.count] = "more";
+		refused(GATE_COUNT, 0);
+		l.argv.count = 0;
+		refused(GATE_COUNT, 0);
+	}
+}
+
+/* At each place each other word of the same argv. */
+static void each_word_has_its_place(void **state)
+{
+	size_t cases = 0;
+
+	(void)state;
+	for (size_t g = 0; g < COUNT_OF(good); g++) {
+		for (unsigned at = 0; at < good[g]->argv.count; at++) {
+			for (unsigned other = 0; other < good[g]->argv.count; other++) {
+				if (strcmp(good[g]->argv.at[at], good[g]->argv.at[other]) == 0)
+					continue;
+				start_from(good[g]);
+				l.argv.at[at] = good[g]->argv.at[other];
+				refused(GATE_WORD, at);
+				l.argv.at[other] = good[g]->argv.at[at]; /* swapped */
+				refused(GATE_WORD, at < other ? at : other);
+				cases += 2;
+			}
+		}
+	}
+	print_message("words put in another's place, swapped: %zu refused\n", cases);
+}
+
+/* One word taken out, another one said twice: the count is right. */
+static void count_alone_is_not_enough(void **state)
+{
+	size_t cases = 0;
+
+	(void)state;
+	for (size_t g = 0; g < COUNT_OF(good); g++) {
+		for (unsigned out = 0; out < good[g]->argv.count; out++) {
+			for (unsigned twice = 0; twice + 1U < good[g]->argv.count; twice++) {
+				unsigned where = 0;
+
+				start_from(good[g]);
+				remove_word(out);
+				insert_word(twice, l.argv.at[twice]);
+				if (memcmp(l.argv.at, good[g]->argv.at, sizeof l.argv.at) == 0)
+					continue;
+				if (gate_check(&l, &where) == GATE_OK) {
+					/* only where equal words stand side by side */
+					for (unsigned i = 0; i < l.argv.count; i++)
+						assert_string_equal(l.argv.at[i], good[g]->argv.at[i]);
+					continue;
+				}
+				refused(GATE_WORD, where);
+				cases++;
+			}
+		}
+	}
+	print_message("one word for another: %zu refused\n", cases);
+	assert_true(cases > 10000);
+}
+
+/* Each byte of each word changed, dropped and followed by one more. */
+static void each_byte_counts(void **state)
+{
+	static char word[1024];
+	size_t cases = 0;
+
+	(void)state;
+	for (size_t g = 0; g < COUNT_OF(good); g++) {
+		for (unsigned at = 0; at < good[g]->argv.count; at++) {
+			const char *before = good[g]->argv.at[at];
+			const size_t len = strlen(before);
+
+			assert_true(len + 2 < sizeof word);
+			start_from(good[g]);
+			l.argv.at[at] = word;
+			for (size_t i = 0; i <= len; i++) {
+				memcpy(word, before, len + 1);
+				word[i] = before[i] == 'x' ? 'y' : 'x'; /* at len: one more */
+				word[len + 1] = '\0';
+				refused(GATE_WORD, at);
+				memcpy(word, before, i);
+				memcpy(word + i, before + i + (i < len), len - i + (i == len));
+				if (i == len || strcmp(word, before) == 0)
+					continue;
+				refused(GATE_WORD, at);
+				cases += 2;
+			}
+			word[0] = '\0';
+			if (len > 0)
+				refused(GATE_WORD, at);
+		}
+	}
+	print_message("bytes changed and dropped: %zu refused\n", cases);
+}
+
+/* What `docker create --help` of CLI 28.2 lists (20.10 lists a subset), then
+ * hidden spellings and the options of docker itself; a value that would weaken
+ * the container, or NULL for a switch. */
+static const struct option {
+	const char *name;
+	const char *value;
+} options[] = {
+	{"--add-host", "host:10.0.0.1"},
+	{"--annotation", "run.oci.keep_original_groups=1"},
+	{"-a", "STDOUT"},
+	{"--attach", "STDOUT"},
+	{"--blkio-weight", "1000"},
+	{"--blkio-weight-device", "/dev/sda:1000"},
+	{"--cap-add", "ALL"},
+	{"--cap-add", "SYS_ADMIN"},
+	{"--cap-drop", "NET_RAW"},
+	{"--cgroup-parent", "/"},
+	{"--cgroupns", "host"},
+	{"--cidfile", "/tmp/id"},
+	{"--cpu-count", "64"},
+	{"--cpu-percent", "100"},
+	{"--cpu-period", "1000000"},
+	{"--cpu-quota", "-1"},
+	{"--cpu-rt-period", "1000000"},
+	{"--cpu-rt-runtime", "950000"},
+	{"-c", "262144"},
+	{"--cpu-shares", "262144"},
+	{"--cpus", "64"},
+	{"--cpus", "0"},
+	{"--cpuset-cpus", "0-3"},
+	{"--cpuset-mems", "0"},
+	{"--device", "/dev/mem"},
+	{"--device-cgroup-rule", "a *:* rwm"},
+	{"--device-read-bps", "/dev/sda:1tb"},
+	{"--device-read-iops", "/dev/sda:1000000"},
+	{"--device-write-bps", "/dev/sda:1tb"},
+	{"--device-write-iops", "/dev/sda:1000000"},
+	{"--disable-content-trust", NULL},
+	{"--dns", "8.8.8.8"},
+	{"--dns-option", "ndots:1"},
+	{"--dns-search", "example.com"},
+	{"--domainname", "example.com"},
+	{"--entrypoint", "/bin/sh"},
+	{"-e", "LD_PRELOAD=/workspace/x.so"},
+	{"--env", "LD_PRELOAD=/workspace/x.so"},
+	{"--env", "PATH"},
+	{"--env-file", "/etc/environment"},
+	{"--expose", "1-65535"},
+	{"--gpus", "all"},
+	{"--group-add", "docker"},
+	{"--health-cmd", "/bin/sh"},
+	{"--health-interval", "1s"},
+	{"--health-retries", "9"},
+	{"--health-start-interval", "1s"},
+	{"--health-start-period", "1s"},
+	{"--health-timeout", "1s"},
+	{"--help", NULL},
+	{"-h", "host"},
+	{"--hostname", "host"},
+	{"--init", NULL},
+	{"-i", NULL},
+	{"--interactive", NULL},
+	{"--io-maxbandwidth", "1tb"},
+	{"--io-maxiops", "1000000"},
+	{"--ip", "172.30.100.104"},
+	{"--ip6", "2001:db8::33"},
+	{"--ipc", "host"},
+	{"--isolation", "process"},
+	{"--kernel-memory", "1g"},
+	{"-l", "dev.cofferdam.state=" HEX64},
+	{"--label", "dev.cofferdam.roots=[]"},
+	{"--label-file", "/tmp/labels"},
+	{"--link", "db:db"},
+	{"--link-local-ip", "169.254.1.1"},
+	{"--log-driver", "syslog"},
+	{"--log-opt", "syslog-address=udp://1.2.3.4:1111"},
+	{"--mac-address", "92:d0:c6:0a:29:33"},
+	{"-m", "0"},
+	{"--memory", "0"},
+	{"--memory-reservation", "64m"},
+	{"--memory-swap", "-1"},
+	{"--memory-swappiness", "100"},
+	{"--mount", "type=bind,source=/,target=/host"},
+	{"--mount", "type=bind,source=/var/run/docker.sock,target=/docker.sock"},
+	{"--mount", "type=volume,target=/data"},
+	{"--name", "other"},
+	{"--network", "host"},
+	{"--network", "bridge"},
+	{"--network-alias", "alias"},
+	{"--no-healthcheck", NULL},
+	{"--oom-kill-disable", NULL},
+	{"--oom-score-adj", "-1000"},
+	{"--pid", "host"},
+	{"--pids-limit", "-1"},
+	{"--platform", "linux/arm64"},
+	{"--privileged", NULL},
+	{"-p", "80:80"},
+	{"--publish", "80:80"},
+	{"-P", NULL},
+	{"--publish-all", NULL},
+	{"--pull", "always"},
+	{"-q", NULL},
+	{"--quiet", NULL},
+	{"--read-only", NULL},
+	{"--restart", "always"},
+	{"--rm", NULL},
+	{"--runtime", "runc"},
+	{"--security-opt", "seccomp=unconfined"},
+	{"--security-opt", "apparmor=unconfined"},
+	{"--security-opt", "systempaths=unconfined"},
+	{"--security-opt", "no-new-privileges:false"},
+	{"--shm-size", "1tb"},
+	{"--stop-signal", "SIGCONT"},
+	{"--stop-timeout", "100000"},
+	{"--storage-opt", "size=1tb"},
+	{"--sysctl", "net.ipv4.ip_forward=1"},
+	{"--tmpfs", "/run:exec"},
+	{"-t", NULL},
+	{"--tty", NULL},
+	{"--ulimit", "nproc=-1:-1"},
+	{"--use-api-socket", NULL},
+	{"-u", "0:0"},
+	{"--user", "0"},
+	{"--userns", "host"},
+	{"--uts", "host"},
+	{"-v", "/:/host"},
+	{"--volume", "/:/host"},
+	{"--volume-driver", "local"},
+	{"--volumes-from", "other"},
+	{"-w", "/proc/self/fd/7"},
+	{"--workdir", "/proc/self/fd/7"},
+	{"--net", "host"},
+	{"--net-alias", "alias"},
+	{"--dns-opt", "ndots:1"},
+	{"-H", "tcp://1.2.3.4:2375"},
+	{"--host", "tcp://1.2.3.4:2375"},
+	{"--context", "other"},
+	{"--config", "/tmp/config"},
+	{"-D", NULL},
+	{"--debug", NULL},
+	{"--log-level", "debug"},
+	{"--tls", NULL},
+	{"--tlsverify", NULL},
+	{"--tlscacert", "/tmp/ca.pem"},
+	{"--tlscert", "/tmp/cert.pem"},
+	{"--tlskey", "/tmp/key.pem"},
+	{"--", NULL},
+	{"-", NULL},
+	{"", NULL},
+};
+
+static char joined[128];
+
+/* The spellings of an option: --x y, --x=y, -xy; a switch: --x, --x=true. */
+static unsigned spell(const struct option *option, unsigned way, const char *words[2])
+{
+	const bool is_long = strncmp(option->name, "--", 2) == 0;
+	const char *value = option->value == NULL ? "true" : option->value;
+
+	words[0] = option->name;
+	words[1] = option->value;
+	if (way == 0)
+		return option->value == NULL ? 1 : 2;
+	(void)snprintf(joined, sizeof joined, "%s%s%s", option->name, is_long ? "=" : "", value);
+	words[0] = joined;
+	return 1;
+}
+
+/* Puts an option in at every place.  The count is wrong then; it is right when
+ * the frame's typed command calls for as many words more, and only an argument
+ * of the worker (behind the image) may then be one. */
+static size_t try_option(const struct launch *from, const char *const *words, unsigned count)
+{
+	const unsigned places = from->argv.count;
+	const unsigned image = from->argv.count - from->command.count - 1U;
+	size_t cases = 0;
+
+	for (unsigned at = 0; at < places; at++) {
+		start_from(from);
+		for (unsigned k = count; k > 0; k--)
+			insert_word(at, words[k - 1]);
+		refused(GATE_COUNT, 0);
+		memmove(l.command.at + count, l.command.at, from->command.count * sizeof words[0]);
+		memcpy(l.command.at, words, count * sizeof words[0]);
+		l.command.count = (uint16_t)(l.command.count + count);
+		if (at == image + 1)
+			assert_int_equal(gate_check(&l, NULL), GATE_OK);
+		else
+			assert_int_equal(gate_check(&l, NULL), GATE_WORD);
+		cases += 2;
+	}
+	return cases;
+}
+
+/* Puts an option in the place of as many words. */
+static size_t overwrite(const struct launch *from, const char *const *words, unsigned count)
+{
+	size_t cases = 0;
+
+	for (unsigned at = 0; at + count <= from->argv.count; at++) {
+		bool same = true;
+
+		start_from(from);
+		for (unsigned k = 0; k < count; k++) {
+			same = same && strcmp(l.argv.at[at + k], words[k]) == 0;
+			l.argv.at[at + k] = words[k];
+		}
+		if (!same) {
+			assert_int_equal(gate_check(&l, NULL), GATE_WORD);
+			cases++;
+		}
+	}
+	return cases;
+}
+
+static void no_other_option_passes(void **state)
+{
+	size_t cases = 0;
+
+	(void)state;
+	for (size_t g = 0; g < COUNT_OF(good); g++) {
+		for (size_t i = 0; i < COUNT_OF(options); i++) {
+			for (unsigned way = 0; way < 2; way++) {
+				const char *words[2];
+				const unsigned count = spell(&options[i], way, words);
+
+				cases += try_option(good[g], words, count);
+				cases += overwrite(good[g], words, count);
+			}
+		}
+	}
+	print_message("options put in: %zu spellings at every place, %zu cases\n",
+	              2 * COUNT_OF(options), cases);
+}
+
+/* Numbers, each at its bounds and one beyond, with the argv that says so. */
+
+enum width { W32, W64 };
+
+static const struct number {
+	const char *name;
+	enum width width;
+	void *at;
+	uint64_t least, most;
+} numbers[] = {
+	{"uid", W32, &l.uid, 1, 2147483647},
+	{"gid", W32, &l.gid, 1, 2147483647},
+	{"revision", W64, &l.revision, 0, 9007199254740991},
+	{"memory_bytes", W64, &l.limits.memory_bytes, 67108864, 1099511627776},
+	{"nano_cpus", W64, &l.limits.nano_cpus, 10000000, 1024000000000},
+	{"tmpfs_bytes", W64, &l.limits.tmpfs_bytes, 4096, 1099511627776},
+	{"shm_bytes", W64, &l.limits.shm_bytes, 4096, 1099511627776},
+	{"file_bytes", W64, &l.limits.file_bytes, 0, 1099511627776},
+	{"turn_bytes", W64, &l.limits.turn_bytes, 1024, 2097152},
+	{"pids", W32, &l.limits.pids, 8, 4194304},
+	{"nofile", W32, &l.limits.nofile, 16, 1048576},
+	{"turn_seconds", W32, &l.limits.turn_seconds, 0, 600},
+	{"lock_seconds", W32, &l.limits.lock_seconds, 0, 600},
+	{"control_seconds", W32, &l.limits.control_seconds, 1, 300},
+	{"remove_seconds", W32, &l.limits.remove_seconds, 1, 600},
+	{"live", W32, &l.limits.live, 0, 100000},
+};
+
+static enum gate_result judge_number(const struct launch *from, const struct number *number,
+                                     uint64_t value)
+{
+	start_from(from);
+	if (number->width == W64)
+		*(uint64_t *)number->at = value;
+	else
+		*(uint32_t *)number->at = (uint32_t)value;
+	return judge();
+}
+
+static void numbers_are_bounded(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		const struct number *n = &numbers[i];
+		const uint64_t middle = n->least + (n->most - n->least) / 2;
+
+		if (judge_number(&session, n, n->least) != GATE_OK ||
+		    judge_number(&session, n, n->least + 1) != GATE_OK ||
+		    judge_number(&session, n, middle) != GATE_OK ||
+		    judge_number(&session, n, n->most) != GATE_OK)
+			fail_msg("%s: a value in range was refused", n->name);
+		if (n->least > 0 && (judge_number(&session, n, n->least - 1) != GATE_FIELD ||
+		                     judge_number(&session, n, 0) != GATE_FIELD))
+			fail_msg("%s: a value too small was taken", n->name);
+		if (judge_number(&session, n, n->most + 1) != GATE_FIELD ||
+		    judge_number(&session, n, n->width == W64 ? UINT64_MAX : UINT32_MAX) != GATE_FIELD)
+			fail_msg("%s: a value too great was taken", n->name);
+	}
+}
+
+static void turns_have_tighter_numbers(void **state)
+{
+	(void)state;
+	start_from(&turn);
+	l.limits.turn_seconds = 1;
+	assert_int_equal(judge(), GATE_OK);
+	l.limits.turn_seconds = 600;
+	assert_int_equal(judge(), GATE_OK);
+	l.limits.turn_seconds = 0;
+	assert_int_equal(judge(), GATE_FIELD);
+	start_from(&turn);
+	l.revision = 1;
+	assert_int_equal(judge(), GATE_FIELD);
+	start_from(&turn);
+	l.session = "s";
+	assert_int_equal(judge(), GATE_FIELD);
+	start_from(&session);
+	l.session = "";
+	assert_int_equal(judge(), GATE_FIELD);
+}
+
+/* A frame with a count beyond its array cannot be decoded; the gate does not
+ * rely on it. */
+static void counts_are_bounded(void **state)
+{
+	uint16_t *const counts[] = {&l.root_count, &l.env_count, &l.command.count, &l.argv.count};
+	static const uint16_t most[] = {ROOTS_MAX, ENV_MAX + 1, WORDS_MAX, ARGV_MAX};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(counts); i++) {
+		start_from(&session);
+		*counts[i] = (uint16_t)(most[i] + 1);
+		assert_int_equal(gate_check(&l, NULL), GATE_FIELD);
+		*counts[i] = UINT16_MAX;
+		assert_int_equal(gate_check(&l, NULL), GATE_FIELD);
+	}
+	start_from(&session);
+	l.env_count = 0;
+	assert_int_equal(judge(), GATE_FIELD);
+}
+
+static char names[ENV_MAX + 2][32];
+
+/* As many environment entries and command words as there may be. */
+static void full_lists_pass(void **state)
+{
+	(void)state;
+	start_from(&turn);
+	for (unsigned i = 1; i < ENV_MAX + 1; i++) {
+		(void)snprintf(names[i], sizeof names[i], "N%u=%u", i, i);
+		l.env[i] = names[i];
+	}
+	l.env_count = ENV_MAX + 1;
+	for (unsigned i = 0; i < WORDS_MAX; i++)
+		l.command.at[i] = i % 2 == 0 ? "" : "--privileged";
+	l.command.count = WORDS_MAX;
+	assert_int_equal(judge(), GATE_OK);
+	l.command.count = 0;
+	assert_int_equal(judge(), GATE_OK);
+}
+
+/* Strings: good and bad ones, with the argv and label that carry them. */
+
+static char filler[PATH_BYTES_MAX + 2];
+
+/* text, then as many bytes as make len. */
+static const char *filled(const char *text, char with, size_t len)
+{
+	memset(filler, with, sizeof filler - 1);
+	memcpy(filler, text, strlen(text));
+	filler[len] = '\0';
+	return filler;
+}
+
+static enum gate_result judge_string(const struct launch *from, const char **at, const char *value)
+{
+	start_from(from);
+	*at = value;
+	return judge();
+}
+
+static void strings(const char **at, const char *const *values, size_t count,
+                    enum gate_result want)
+{
+	for (size_t i = 0; i < count; i++) {
+		const enum gate_result have = judge_string(&session, at, values[i]);
+
+		if (have != want)
+			fail_msg("\"%s\": %d instead of %d", values[i], have, want);
+	}
+}
+
+#define TAKEN(at, ...)                                                                           \
+	strings(at, (const char *const[]){__VA_ARGS__},                                          \
+	        sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), GATE_OK)
+#define REFUSED(result, at, ...)                                                                 \
+	strings(at, (const char *const[]){__VA_ARGS__},                                          \
+	        sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), result)
+
+static void container_names(void **state)
+{
+	(void)state;
+	TAKEN(&l.name, "a", "0", "a-b_c.d", "cofferdam-00112233445566778899aabbccddeeff");
+	REFUSED(GATE_FIELD, &l.name, "", "-a", "_a", ".a", "A", "aB", "a b", "a/b", "a,b", "a\n",
+	        "a=b", "\xff", "\xc3\xa9", "--privileged", "a:b", "a\"");
+	assert_int_equal(judge_string(&session, &l.name, filled("", 'a', 91)), GATE_OK);
+	assert_int_equal(judge_string(&session, &l.name, filled("", 'a', 92)), GATE_FIELD);
+}
+
+static void state_ids(void **state)
+{
+	(void)state;
+	TAKEN(&l.state_id, STATE, "ffffffffffffffffffffffffffffffff");
+	REFUSED(GATE_FIELD, &l.state_id, "", "0123456789abcdef0123456789abcde", STATE "0",
+	        "0123456789ABCDEF0123456789abcdef", "g123456789abcdef0123456789abcdef",
+	        "0123456789abcdef 123456789abcdef", "-123456789abcdef0123456789abcdef");
+}
+
+static void session_keys(void **state)
+{
+	(void)state;
+	TAKEN(&l.session, "s", "s-1", "a=b", "a b", "../x", "$(x)", "user@host:1/2", "~");
+	REFUSED(GATE_FIELD, &l.session, "-s", "--rm", "a,b", "a\"b", "a\\b", "a\nb", "a\tb", "\x7f",
+	        "\xff", "\xc3\xa9");
+	assert_int_equal(judge_string(&session, &l.session, filled("", 'k', 128)), GATE_OK);
+	assert_int_equal(judge_string(&session, &l.session, filled("", 'k', 129)), GATE_FIELD);
+}
+
+static void runtimes(void **state)
+{
+	(void)state;
+	TAKEN(&l.runtime, "runc", "io.containerd.runc.v2", "kata-fc", "0", NULL);
+	REFUSED(GATE_FIELD, &l.runtime, "", "-r", "/usr/bin/runc", "runc ", "ru nc", "Runc", "a,b",
+	        "a\n", "\xff");
+	assert_int_equal(judge_string(&session, &l.runtime, filled("", 'r', 64)), GATE_OK);
+	assert_int_equal(judge_string(&session, &l.runtime, filled("", 'r', 65)), GATE_FIELD);
+}
+
+static void image_ids(void **state)
+{
+	(void)state;
+	TAKEN(&l.image_id, "sha256:" HEX64);
+	REFUSED(GATE_FIELD, &l.image_id, "", "sha256:", HEX64, "debian:12", "sha256:" HEX64 "0",
+	        "SHA256:" HEX64, "sha512:" HEX64, "sha256:" HEX64 " ", " sha256:" HEX64, "--privileged",
+	        "sha256:0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
+	        "sha256:g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	        "sha256:123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	        "debian@sha256:" HEX64);
+}
+
+static void entrypoints(void **state)
+{
+	(void)state;
+	TAKEN(&l.entrypoint, "node", "/bin/sh", "a b", "a,b", "\xc3\xa9", "a-b");
+	REFUSED(GATE_FIELD, &l.entrypoint, "", "-", "-c", "--privileged", "a\n", "a\tb", "\x01",
+	        "a\x7f", "\xff", "a\xc3");
+}
+
+static void workdirs(void **state)
+{
+	(void)state;
+	TAKEN(&l.workdir, "/", "/workspace", "/tmp", "/tmp/home", "/process", "/devel/x", "/system",
+	      "/a b", "/...");
+	REFUSED(GATE_FIELD, &l.workdir, "", ".", "workspace", "./x", "/proc", "/proc/self/fd/7", "/sys",
+	        "/sys/fs", "/dev", "/dev/shm", "//", "/a/", "/a//b", "/.", "/a/..", "/../proc",
+	        "/a/./b", "/a\nb", "/a,b", "/a\"b", "/\xff", "-w", "C:\\");
+	assert_int_equal(judge_string(&session, &l.workdir, filled("/", 'w', 256)), GATE_OK);
+	assert_int_equal(judge_string(&session, &l.workdir, filled("/", 'w', 257)), GATE_FIELD);
+}
+
+static void command_words(void **state)
+{
+	(void)state;
+	start_from(&turn);
+	l.command.count = 4;
+	l.command.at[0] = "";
+	l.command.at[1] = "--privileged";
+	l.command.at[2] = "if a\n\tthen \"b\", \\c\nfi";
+	l.command.at[3] = "\xf0\x9f\x98\x80";
+	assert_int_equal(judge(), GATE_OK);
+	for (unsigned c = 1; c < 256; c++) {
+		const char word[] = {'a', (char)c, 'b', '\0'};
+		const bool ok = (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t';
+
+		start_from(&turn);
+		l.command.at[1] = word;
+		assert_int_equal(judge(), ok ? GATE_OK : GATE_FIELD);
+	}
+}
+
+static void environment(void **state)
+{
+	(void)state;
+	TAKEN(&l.env[1], "A=", "a=b", "_=1", "A1_b=c d,e\"f'\\$(x)", "A==", "HOMER=1", "HOM=2",
+	      "U=\xc3\xa9", "home=x");
+	REFUSED(GATE_FIELD, &l.env[1], "", "A", "=", "=b", "1A=b", "A-B=c", "A B=c", "A.B=c", " A=b",
+	        "A=b\n", "A=\tb", "A=\x7f", "A=\xff", "\xc3\xa9=b", "HOME=/tmp/home", "HOME=/x", "HOME=",
+	        "LAST=again", "-e=x", "--privileged");
+	REFUSED(GATE_FIELD, &l.env[0], "HOME=/tmp", "HOME=/tmp/home/", "HOME=", "HOME", "B=/tmp/home",
+	        "home=/tmp/home", "");
+	start_from(&session); /* HOME, but not in front */
+	l.env[0] = "B=1";
+	l.env[1] = "HOME=/tmp/home";
+	assert_int_equal(judge(), GATE_FIELD);
+	start_from(&session);
+	l.env[1] = l.env[2];
+	assert_int_equal(judge(), GATE_FIELD);
+}
+
+static void endpoints(void **state)
+{
+	static const char *const fine[] = {"unix:///run/docker.sock", "unix:///a", "unix:///s/./x"};
+
+	(void)state;
+	TAKEN(&l.endpoint, "unix:///run/docker.sock", "unix:///a", "unix:///srv/docker.sock",
+	      "unix:///srv/ws2", "unix:///srv/w");
+	REFUSED(GATE_ENDPOINT, &l.endpoint, "", "unix://", "unix:///", "unix:/run/docker.sock",
+	        "unix://run/docker.sock", "UNIX:///run/docker.sock", "unix:////run/docker.sock",
+	        "unix:///run//docker.sock", "unix:///run/../docker.sock", "unix:///run/docker.sock/",
+	        "unix:///run/./x", "tcp://127.0.0.1:2375", "ssh://host", "fd://", "npipe:////./pipe/x",
+	        "http+unix:///x", "/run/docker.sock", " unix:///x", "unix:///x\n", "unix:///x\x7f",
+	        "unix:///a,b", "unix:///a\"b", "unix:///\xff", "-unix:///x");
+	/* inside a root, a root itself, around a root */
+	REFUSED(GATE_ENDPOINT, &l.endpoint, "unix:///srv/ws/docker.sock", "unix:///srv/g2/a/b",
+	        "unix:///srv/ws", "unix:///srv", "unix:///opt/hands.js", "unix:///opt");
+	assert_int_equal(judge_string(&session, &l.endpoint, filled("unix:///", 's', 7 + 107)), GATE_OK);
+	assert_int_equal(judge_string(&session, &l.endpoint, filled("unix:///", 's', 7 + 108)),
+	                 GATE_ENDPOINT);
+	assert_true(gate_endpoint(fine[0]));
+	assert_true(gate_endpoint(fine[1]));
+	assert_false(gate_endpoint(fine[2]));
+}
+
+static void image_references(void **state)
+{
+	static const char *const fine[] = {"debian", "debian:12", "localhost:5000/a/b_c:T-1.x",
+	                                   "a@sha256:" HEX64, "sha256:" HEX64, "0", "Z"};
+	static const char *const foul[] = {"", "-a", "--privileged", "_a", ".a", "/a", ":a", "@a", "a b",
+	                                   " a", "a\n", "a,b", "a\"b", "a;b", "a$b", "a+b", "a=b",
+	                                   "\xc3\xa9", "a\xff", "a\x7f", "a\\b"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(fine); i++)
+		assert_true(gate_image_reference(fine[i]));
+	for (size_t i = 0; i < COUNT_OF(foul); i++)
+		assert_false(gate_image_reference(foul[i]));
+	assert_true(gate_image_reference(filled("", 'a', 512)));
+	assert_false(gate_image_reference(filled("", 'a', 513)));
+}
+
+/* Roots. */
+
+static void root_paths(void **state)
+{
+	(void)state;
+	TAKEN(&l.root[1].path, "/a", "/srv/g", "/srv/ws2", "/srv/w", "/srv/g1 ", "/a:b", "/a=b", "/-x",
+	      "/...", "/.x", "/a'b", "/..a/b");
+	REFUSED(GATE_ROOT, &l.root[1].path, "", "/", "a", "./a", "//", "//a", "/a/", "/a//b", "/.",
+	        "/..", "/a/.", "/a/..", "/a/../b", "/./a", "/a\nb", "/a\n", "/a\r", "/a\tb", "/a\x1f",
+	        "/a\x7f", "/a,b", "/a,readonly=false", "/a\"b", "/\xff", "/a\xc0\xaf" "b", "/\xed\xa0\x80",
+	        "/a\xe2\x82", "-v/:/host", "unix:///a");
+	assert_int_equal(judge_string(&session, &l.root[1].path, filled("/", 'p', 256)), GATE_OK);
+	assert_int_equal(judge_string(&session, &l.root[1].path, filled("/", 'p', 257)), GATE_ROOT);
+}
+
+static void long_root_paths(void **state)
+{
+	static char path[PATH_BYTES_MAX + 2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof path - 1; i++)
+		path[i] = i % 200 == 0 ? '/' : 'p';
+	assert_int_equal(judge_string(&session, &l.root[1].path, path), GATE_ROOT);
+	path[PATH_BYTES_MAX] = '\0';
+	assert_int_equal(judge_string(&session, &l.root[1].path, path), GATE_OK);
+}
+
+static void roots_are_disjoint(void **state)
+{
+	unsigned where = 99;
+
+	(void)state;
+	REFUSED(GATE_ROOT, &l.root[1].path, "/srv/ws", "/srv/ws/a", "/srv/ws/a/b", "/srv", "/srv/g2",
+	        "/opt", "/opt/hands.js", "/opt/hands.js/x");
+	/* *where names the later one of the two. */
+	start_from(&session);
+	l.root[2].path = "/srv/ws/x";
+	write_label();
+	write_argv();
+	assert_int_equal(gate_check(&l, &where), GATE_ROOT);
+	assert_int_equal(where, 2);
+	/* Another name for the same object. */
+	start_from(&session);
+	l.root[2].ino = l.root[0].ino;
+	assert_int_equal(judge(), GATE_ROOT);
+	l.root[2].dev = 77;
+	assert_int_equal(judge(), GATE_OK);
+}
+
+static void session_guests(void **state)
+{
+	(void)state;
+	TAKEN(&l.root[1].guest, "/grants/" HEX64);
+	REFUSED(GATE_ROOT, &l.root[1].guest, "", "/", "/workspace", "/workspace/a", "/broker", "/grants",
+	        "/grants/", "/grants/a", "/grants/" HEX64_B, "/grants/" HEX64 "0", "/grants/" HEX64 "/a",
+	        "/grants//" HEX64, "/Grants/" HEX64, "/etc", "/tmp", "/proc", "grants/" HEX64,
+	        "/grants/0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
+	        "/grants/" HEX64 "\n", "/grants/" HEX64 ",readonly");
+	/* Every mode may be had, and the workspace is not a must. */
+	start_from(&session);
+	l.root[0].read_only = true;
+	l.root[1].read_only = false;
+	assert_int_equal(judge(), GATE_OK);
+	start_from(&session);
+	l.root_count = 1;
+	assert_int_equal(judge(), GATE_OK);
+	l.root_count = 0;
+	assert_int_equal(judge(), GATE_OK);
+	assert_string_equal(l.roots_label, "[]");
+}
+
+static void turn_guests(void **state)
+{
+	(void)state;
+	start_from(&turn); /* in the other order */
+	l.root[0] = turn.root[1];
+	l.root[1] = turn.root[0];
+	assert_int_equal(judge(), GATE_OK);
+	start_from(&turn);
+	l.root[0].read_only = false;
+	assert_int_equal(judge(), GATE_ROOT);
+	start_from(&turn);
+	l.root[1].read_only = true;
+	assert_int_equal(judge(), GATE_ROOT);
+	start_from(&turn);
+	l.root[0].read_only = false;
+	l.root[0].guest = "/workspace";
+	assert_int_equal(judge(), GATE_ROOT);
+	start_from(&turn);
+	l.root[1].read_only = true;
+	l.root[1].guest = "/broker";
+	assert_int_equal(judge(), GATE_ROOT);
+	start_from(&turn);
+	l.root[1].guest = "/grants/" HEX64;
+	assert_int_equal(judge(), GATE_ROOT);
+}
+
+static void turns_have_two_directories(void **state)
+{
+	const struct root bundle = {"/opt/b.js", "/opt/b.js", true, true, 8, 40};
+
+	(void)state;
+	start_from(&turn);
+	l.root[2] = bundle;
+	l.root_count = 3;
+	assert_int_equal(judge(), GATE_OK);
+	l.root[2].is_file = false;
+	l.root[2].guest = "/grants/" HEX64;
+	assert_int_equal(judge(), GATE_FIELD);
+	l.root_count = 1;
+	assert_int_equal(judge(), GATE_FIELD);
+	l.root_count = 0;
+	assert_int_equal(judge(), GATE_FIELD);
+	l.root[1] = bundle; /* the file is not one of them */
+	l.root_count = 2;
+	assert_int_equal(judge(), GATE_FIELD);
+}
+
+static void bundles(void **state)
+{
+	(void)state;
+	TAKEN(&l.root[3].guest, "/opt/x", "/x", "/workspace2", "/grant", "/tmpx", "/devel");
+	REFUSED(GATE_ROOT, &l.root[3].guest, "", "/", "x", "/tmp", "/tmp/x", "/tmp/home/x", "/proc",
+	        "/proc/x", "/sys", "/sys/x", "/dev", "/dev/x", "/workspace", "/workspace/x", "/grants",
+	        "/grants/" HEX64, "/grants/" HEX64 "/x", "/opt/", "/opt//x", "/opt/../x", "/a,b", "/a\"b",
+	        "/a\nb", "/\xff");
+	assert_int_equal(judge_string(&session, &l.root[3].guest, filled("/", 'b', 255)), GATE_OK);
+	assert_int_equal(judge_string(&session, &l.root[3].guest, filled("/", 'b', 256)), GATE_ROOT);
+	/* read-only, the last one, the only one */
+	start_from(&session);
+	l.root[3].read_only = false;
+	assert_int_equal(judge(), GATE_ROOT);
+	start_from(&session);
+	l.root[2] = session.root[3];
+	l.root[3] = session.root[2];
+	assert_int_equal(judge(), GATE_ROOT);
+	start_from(&session);
+	l.root[2].is_file = true;
+	l.root[2].read_only = true;
+	assert_int_equal(judge(), GATE_ROOT);
+}
+
+static char paths[ROOTS_MAX][32];
+static char guests[ROOTS_MAX][80];
+
+/* 32 mounts and the bundle pass, 33 mounts do not. */
+static void sessions_have_32_mounts(void **state)
+{
+	(void)state;
+	start_from(&session);
+	for (unsigned i = 0; i < ROOTS_MAX; i++) {
+		(void)snprintf(paths[i], sizeof paths[i], "/data/%u", i);
+		(void)snprintf(guests[i], sizeof guests[i], "/grants/%064x", i);
+		l.root[i] = (struct root){paths[i], guests[i], i % 2 == 0, false, 8, 100 + i};
+	}
+	l.root_count = MOUNTS_MAX;
+	assert_int_equal(judge(), GATE_OK);
+	l.root_count = MOUNTS_MAX + 1;
+	assert_int_equal(judge(), GATE_FIELD);
+	l.root[MOUNTS_MAX] = session.root[3];
+	assert_int_equal(judge(), GATE_OK);
+}
+
+/* The typed label must be the text itself, not only be repeated in argv. */
+static void roots_labels(void **state)
+{
+	static const char *const foul[] = {
+		"",
+		"[]",
+		"[",
+		TURN_ROOTS " ",
+		TURN_ROOTS TURN_ROOTS,
+		"[{\"path\":\"/srv/broker\",\"mode\":\"ro\"}]",
+		"[{\"path\":\"/srv/broker\",\"mode\":\"rw\"},{\"path\":\"/srv/work\",\"mode\":\"rw\"}]",
+		"[{\"path\":\"/srv/work\",\"mode\":\"rw\"},{\"path\":\"/srv/broker\",\"mode\":\"ro\"}]",
+		"[{\"mode\":\"ro\",\"path\":\"/srv/broker\"},{\"path\":\"/srv/work\",\"mode\":\"rw\"}]",
+		"[{\"path\":\"\\/srv/broker\",\"mode\":\"ro\"},{\"path\":\"/srv/work\",\"mode\":\"rw\"}]",
+		"[{\"path\":\"/srv/broker\",\"mode\":\"ro\"},{\"path\":\"/srv/work\",\"mode\":\"rw\"}",
+		"[{\"path\":\"/srv/broker\",\"mode\":\"ro\"},{\"path\":\"/srv/work\",\"mode\":\"rw\"},]",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(foul); i++) {
+		start_from(&turn);
+		l.roots_label = foul[i];
+		write_argv();
+		assert_int_equal(gate_check(&l, NULL), GATE_FIELD);
+	}
+}
+
+static void roots_labels_are_ascii(void **state)
+{
+	(void)state;
+	start_from(&turn);
+	l.root[0].path = "/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\\";
+	l.roots_label = "[{\"path\":\"/\\u00e9\\u20ac\\ud83d\\ude00\\\\\",\"mode\":\"ro\"},"
+	                "{\"path\":\"/srv/work\",\"mode\":\"rw\"}]";
+	write_argv();
+	assert_int_equal(gate_check(&l, NULL), GATE_OK);
+	write_label(); /* raw bytes */
+	write_argv();
+	assert_int_equal(gate_check(&l, NULL), GATE_FIELD);
+}
+
+/* Sixteen read-only roots stand in 385 bytes of label around their paths. */
+static void roots_label_is_bounded(void **state)
+{
+	static char path[16][PATH_BYTES_MAX + 1];
+	const size_t last = ROOTS_LABEL_MAX - 385 - 15 * PATH_BYTES_MAX;
+
+	(void)state;
+	start_from(&session);
+	for (unsigned i = 0; i < COUNT_OF(path); i++) {
+		for (size_t at = 0; at < PATH_BYTES_MAX; at++)
+			path[i][at] = at % 200 == 0 ? '/' : (char)('a' + i);
+		(void)snprintf(guests[i], sizeof guests[i], "/grants/%064x", i);
+		l.root[i] = (struct root){path[i], guests[i], true, false, 8, 100 + i};
+	}
+	l.root_count = COUNT_OF(path);
+	path[15][last] = '\0';
+	assert_int_equal(judge(), GATE_OK);
+	assert_int_equal(strlen(l.roots_label), ROOTS_LABEL_MAX);
+	arena_used = 0;
+	path[15][last] = 'p';
+	path[15][last + 1] = '\0';
+	assert_int_equal(judge(), GATE_FIELD);
+}
+
+/* The small rules on their own, over small scopes completely. */
+
+static bool decimal_is(const char *word, uint64_t value)
+{
+	struct hole hole = {.word = word, .at = 0, .ok = true};
+
+	holes_decimal(&hole, value);
+	return holes_end(&hole);
+}
+
+static bool nano_is(const char *word, uint64_t value)
+{
+	struct hole hole = {.word = word, .at = 0, .ok = true};
+
+	holes_nano(&hole, value);
+	return holes_end(&hole);
+}
+
+static bool json_is(const char *word, const char *text)
+{
+	struct hole hole = {.word = word, .at = 0, .ok = true};
+
+	holes_json(&hole, text);
+	return holes_end(&hole);
+}
+
+/* The next text of at most len bytes over an alphabet: false after the last.
+ * Starts from "". */
+static bool next_text(char *text, size_t len, const char *alphabet)
+{
+	size_t at = 0;
+
+	while (at < len && text[at] == alphabet[strlen(alphabet) - 1])
+		text[at++] = alphabet[0];
+	if (at == len)
+		return false;
+	text[at] = text[at] == '\0' ? alphabet[0] : strchr(alphabet, text[at])[1];
+	return true;
+}
+
+static void decimals_exhaustively(void **state)
+{
+	char word[5] = "";
+	size_t words = 0;
+	size_t equal = 0;
+
+	(void)state;
+	do {
+		const uint64_t lax = strtoull(word, NULL, 10);
+		char spec[24];
+
+		for (uint64_t value = 0; value < 32; value++) {
+			(void)snprintf(spec, sizeof spec, "%llu", (unsigned long long)value);
+			assert_int_equal(decimal_is(word, value), strcmp(word, spec) == 0);
+		}
+		(void)snprintf(spec, sizeof spec, "%llu", (unsigned long long)lax);
+		assert_int_equal(decimal_is(word, lax), strcmp(word, spec) == 0);
+		equal += decimal_is(word, lax);
+		words++;
+	} while (next_text(word, 4, "0123456789+-x"));
+	print_message("decimal words: %zu, of which %zu are figures\n", words, equal);
+	assert_int_equal(words, 1 + 13 + 169 + 2197 + 28561);
+	assert_int_equal(equal, 10000);
+	assert_true(decimal_is("18446744073709551615", UINT64_MAX));
+	assert_false(decimal_is("18446744073709551616", UINT64_MAX));
+	assert_false(decimal_is("-1", UINT64_MAX));
+}
+
+static void nano_spec(char *spec, size_t room, uint64_t nano)
+{
+	size_t len = (size_t)snprintf(spec, room, "%llu.%09llu", (unsigned long long)nano / 1000000000,
+	                              (unsigned long long)nano % 1000000000);
+
+	while (spec[len - 1] == '0')
+		spec[--len] = '\0';
+	if (spec[len - 1] == '.')
+		spec[len - 1] = '\0';
+}
+
+static void nanos_exhaustively(void **state)
+{
+	static const uint64_t edges[] = {1, 10, 999999999, 1000000000, 1000000001, 1500000000,
+	                                 1024000000000, 1023999999999, 10000000, 500000000};
+	char word[6] = "";
+	char spec[40];
+	size_t words = 0;
+	size_t equal = 0;
+
+	(void)state;
+	do { /* every hundredth up to 2.5 */
+		for (uint64_t nano = 0; nano <= 2500000000; nano += 10000000) {
+			nano_spec(spec, sizeof spec, nano);
+			assert_int_equal(nano_is(word, nano), strcmp(word, spec) == 0);
+			equal += nano_is(word, nano);
+		}
+		words++;
+	} while (next_text(word, 4, "0123456789."));
+	print_message("words for cpus: %zu, of which %zu stand for one of 251 values\n", words, equal);
+	assert_int_equal(equal, 251);
+	for (size_t i = 0; i < COUNT_OF(edges); i++) {
+		nano_spec(spec, sizeof spec, edges[i]);
+		assert_true(nano_is(spec, edges[i]));
+		assert_false(nano_is(spec, edges[i] + 1));
+		(void)strcat(spec, "0");
+		assert_false(nano_is(spec, edges[i]));
+	}
+}
+
+/* A path cut at its slashes, without a look at the code under test. */
+static bool path_spec(const char *path)
+{
+	char copy[16];
+	char *part;
+	char *rest = copy;
+
+	if (path[0] != '/' || strpbrk(path, ",\"\n") != NULL)
+		return false;
+	(void)strcpy(copy, path + 1);
+	while ((part = strsep(&rest, "/")) != NULL) {
+		if (strcmp(part, "") == 0 || strcmp(part, ".") == 0 || strcmp(part, "..") == 0)
+			return false;
+	}
+	return true;
+}
+
+static void paths_exhaustively(void **state)
+{
+	char path[9] = "";
+	size_t words = 0;
+	size_t canonical = 0;
+
+	(void)state;
+	do {
+		assert_int_equal(holes_path(path), path_spec(path));
+		canonical += holes_path(path);
+		words++;
+	} while (next_text(path, 8, "/.a,\n"));
+	print_message("paths: %zu, of which %zu are canonical\n", words, canonical);
+	assert_true(canonical > 0);
+}
+
+/* By component: with a slash behind each, containment is a common prefix. */
+static bool below_spec(const char *outer, const char *inner)
+{
+	char a[16];
+	char b[16];
+
+	(void)snprintf(a, sizeof a, "%s/", outer);
+	(void)snprintf(b, sizeof b, "%s/", inner);
+	return strncmp(a, b, strlen(a)) == 0;
+}
+
+static void containment_exhaustively(void **state)
+{
+	char a[6] = "";
+	size_t pairs = 0;
+	size_t below = 0;
+
+	(void)state;
+	do {
+		char b[6] = "";
+
+		if (!path_spec(a))
+			continue;
+		do {
+			if (!path_spec(b))
+				continue;
+			assert_int_equal(holes_below(a, b), below_spec(a, b));
+			assert_int_equal(holes_overlap(a, b), below_spec(a, b) || below_spec(b, a));
+			assert_int_equal(holes_overlap(a, b), holes_overlap(b, a));
+			below += holes_below(a, b);
+			pairs++;
+		} while (next_text(b, 5, "/.ab"));
+	} while (next_text(a, 5, "/.ab"));
+	print_message("pairs of paths: %zu, of which %zu contain\n", pairs, below);
+	assert_true(below > 0);
+}
+
+static size_t put_code_point(char *to, uint32_t code)
+{
+	if (code < 0x80) {
+		to[0] = (char)code;
+		return 1;
+	}
+	if (code < 0x800) {
+		to[0] = (char)(0xc0 | code >> 6);
+		to[1] = (char)(0x80 | (code & 0x3f));
+		return 2;
+	}
+	if (code < 0x10000) {
+		to[0] = (char)(0xe0 | code >> 12);
+		to[1] = (char)(0x80 | (code >> 6 & 0x3f));
+		to[2] = (char)(0x80 | (code & 0x3f));
+		return 3;
+	}
+	to[0] = (char)(0xf0 | code >> 18);
+	to[1] = (char)(0x80 | (code >> 12 & 0x3f));
+	to[2] = (char)(0x80 | (code >> 6 & 0x3f));
+	to[3] = (char)(0x80 | (code & 0x3f));
+	return 4;
+}
+
+/* Each code point on its own: taken unless a surrogate, a control or DEL, and
+ * written in JSON as one or two units. */
+static void code_points_exhaustively(void **state)
+{
+	size_t taken = 0;
+
+	(void)state;
+	for (uint32_t code = 1; code <= 0x1fffff; code++) {
+		const bool is_unicode = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+		const bool is_plain = is_unicode && code >= 0x20 && code != 0x7f;
+		char text[5];
+		char json[16];
+
+		text[put_code_point(text, code)] = '\0';
+		assert_int_equal(holes_plain(text, ""), is_plain);
+		taken += is_plain;
+		if (code >= 0x10000)
+			(void)snprintf(json, sizeof json, "\\u%04x\\u%04x", 0xd800 + (code - 0x10000) / 1024,
+			               0xdc00 + (code - 0x10000) % 1024);
+		else if (code < 0x20 || code >= 0x7f)
+			(void)snprintf(json, sizeof json, "\\u%04x", code);
+		else
+			(void)snprintf(json, sizeof json, "%s%c", code == '"' || code == '\\' ? "\\" : "",
+			               (int)code);
+		assert_int_equal(json_is(json, text), is_unicode);
+		if (code >= 0x80)
+			assert_false(json_is(text, text));
+	}
+	print_message("code points: %zu are plain text\n", taken);
+	assert_int_equal(taken, 0x110000 - 0x800 - 0x20 - 1);
+}
+
+/* All sequences of up to three bytes: exactly those are UTF-8 that code points
+ * make.  Of four, those over the bytes at which a rule begins or ends. */
+static void byte_sequences_exhaustively(void **state)
+{
+	static const uint8_t edge[] = {0x20, 0x7e, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf,
+	                               0xc0, 0xc2, 0xdf, 0xe0, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xff};
+	size_t two = 0;
+	size_t three = 0;
+	size_t four = 0;
+
+	(void)state;
+	for (unsigned a = 0x80; a < 256; a++) {
+		for (unsigned b = 0x80; b < 256; b++) {
+			char text[5] = {(char)a, (char)b};
+
+			two += holes_plain(text, "");
+			for (unsigned c = 0x80; c < 256; c++) {
+				text[2] = (char)c;
+				three += holes_plain(text, "");
+			}
+		}
+	}
+	assert_int_equal(two, 0x800 - 0x80);
+	assert_int_equal(three, 0x10000 - 0x800 - 0x800);
+	for (unsigned a = 0xf0; a < 256; a++) {
+		for (size_t i = 0; i < COUNT_OF(edge) * COUNT_OF(edge) * COUNT_OF(edge); i++) {
+			const char text[5] = {(char)a, (char)edge[i % COUNT_OF(edge)],
+			                      (char)edge[i / COUNT_OF(edge) % COUNT_OF(edge)],
+			                      (char)edge[i / COUNT_OF(edge) / COUNT_OF(edge)]};
+
+			four += holes_plain(text, "");
+		}
+	}
+	/* six of the edges continue; after f0 the first is 90 or more, after f4 8f or less */
+	assert_int_equal(four, (4 + 6 * 3 + 2) * 36);
+}
+
+static void hex_is_lower_case(void **state)
+{
+	(void)state;
+	for (unsigned byte = 0; byte < 256; byte++) {
+		const uint8_t bytes[] = {(uint8_t)byte, (uint8_t)~byte};
+		char word[5];
+		struct hole hole = {.word = word, .at = 0, .ok = true};
+
+		(void)snprintf(word, sizeof word, "%02x%02x", bytes[0], bytes[1]);
+		holes_hex(&hole, bytes, sizeof bytes);
+		assert_true(holes_end(&hole));
+		(void)snprintf(word, sizeof word, "%02X%02X", bytes[0], bytes[1]);
+		hole = (struct hole){.word = word, .at = 0, .ok = true};
+		holes_hex(&hole, bytes, sizeof bytes);
+		assert_int_equal(holes_end(&hole), strpbrk(word, "ABCDEF") == NULL);
+	}
+}
+
+static void names_of_entries(void **state)
+{
+	static const struct {
+		const char *a;
+		const char *b;
+		bool same;
+	} rows[] = {
+		{"A=1", "A=2", true},   {"A=", "A=", true},     {"A=1", "AB=1", false},
+		{"AB=1", "A=1", false}, {"A=1", "a=1", false},  {"A=B=", "A=C=", true},
+		{"AB=", "AC=", false},  {"HOME=", "HOM=", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		assert_int_equal(holes_same_name(rows[i].a, rows[i].b), rows[i].same);
+	assert_string_equal(holes_after("ab", "abc"), "c");
+	assert_string_equal(holes_after("ab", "ab"), "");
+	assert_string_equal(holes_after("ab", "a"), "");
+	assert_string_equal(holes_after("ab", "xabc"), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_launches_pass),
+		cmocka_unit_test(second_writer_agrees),
+		cmocka_unit_test(each_word_is_needed_once),
+		cmocka_unit_test(each_word_has_its_place),
+		cmocka_unit_test(count_alone_is_not_enough),
+		cmocka_unit_test(each_byte_counts),
+		cmocka_unit_test(no_other_option_passes),
+		cmocka_unit_test(numbers_are_bounded),
+		cmocka_unit_test(turns_have_tighter_numbers),
+		cmocka_unit_test(counts_are_bounded),
+		cmocka_unit_test(full_lists_pass),
+		cmocka_unit_test(container_names),
+		cmocka_unit_test(state_ids),
+		cmocka_unit_test(session_keys),
+		cmocka_unit_test(runtimes),
+		cmocka_unit_test(image_ids),
+		cmocka_unit_test(entrypoints),
+		cmocka_unit_test(workdirs),
+		cmocka_unit_test(command_words),
+		cmocka_unit_test(environment),
+		cmocka_unit_test(endpoints),
+		cmocka_unit_test(image_references),
+		cmocka_unit_test(root_paths),
+		cmocka_unit_test(long_root_paths),
+		cmocka_unit_test(roots_are_disjoint),
+		cmocka_unit_test(session_guests),
+		cmocka_unit_test(turn_guests),
+		cmocka_unit_test(turns_have_two_directories),
+		cmocka_unit_test(bundles),
+		cmocka_unit_test(sessions_have_32_mounts),
+		cmocka_unit_test(roots_labels),
+		cmocka_unit_test(roots_labels_are_ascii),
+		cmocka_unit_test(roots_label_is_bounded),
+		cmocka_unit_test(decimals_exhaustively),
+		cmocka_unit_test(nanos_exhaustively),
+		cmocka_unit_test(paths_exhaustively),
+		cmocka_unit_test(containment_exhaustively),
+		cmocka_unit_test(code_points_exhaustively),
+		cmocka_unit_test(byte_sequences_exhaustively),
+		cmocka_unit_test(hex_is_lower_case),
+		cmocka_unit_test(names_of_entries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: ISC */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../policy/schema.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static enum reason judge_even(const char *text, size_t len)
+{
+	(void)text;
+	return len % 2 == 0 ? REASON_NONE : REASON_SHAPE_NAME;
+}
+
+static const char *const COLOURS[] = {"red", "blue", NULL};
+
+static const struct schema_reasons ODD_WHY = {.wrong = REASON_LIMIT_NUMBER,
+                                              .unfit = REASON_CONFIG_VERSION,
+                                              .low = REASON_USER_ROOT,
+                                              .high = REASON_USER_RANGE};
+
+static const struct schema_field ITEM_FIELDS[] = {
+        {.key = "id", .type = SCHEMA_STRING, .required = true},
+        {.key = "deep", .type = SCHEMA_MAP},
+};
+static const struct schema_field ITEM = {
+        .type = SCHEMA_OBJECT, .open = true, .of = ITEM_FIELDS, .count = COUNT(ITEM_FIELDS)};
+static const struct schema_field WORD = {.type = SCHEMA_STRING, .max = 3};
+
+static const struct schema_field FIELDS[] = {
+        {.key = "text", .type = SCHEMA_STRING, .min = 2, .max = 4},
+        {.key = "even", .type = SCHEMA_STRING, .judge = judge_even, .pattern = "^(..)*$"},
+        {.key = "colour", .type = SCHEMA_STRING, .words = COLOURS, .note = "one \"of\" two"},
+        {.key = "flag", .type = SCHEMA_BOOLEAN},
+        {.key = "count",
+         .type = SCHEMA_INTEGER,
+         .min = 5,
+         .max = 90,
+         .standard = true,
+         .initial = 7},
+        {.key = "share", .type = SCHEMA_DECIMAL, .min = 10000000, .max = 2000000000},
+        {.key = "odd", .type = SCHEMA_INTEGER, .min = 3, .max = 8, .why = &ODD_WHY},
+        {.key = "words", .type = SCHEMA_ARRAY, .min = 1, .max = 2, .item = &WORD},
+        {.key = "items", .type = SCHEMA_ARRAY, .item = &ITEM},
+        {.key = "map",
+         .type = SCHEMA_MAP,
+         .max = 2,
+         .judge = judge_even,
+         .pattern = "^(..)*$",
+         .item = &WORD},
+        {.key = "inner",
+         .type = SCHEMA_OBJECT,
+         .of = ITEM_FIELDS,
+         .count = COUNT(ITEM_FIELDS)},
+};
+static const struct schema_field ROOT = {
+        .type = SCHEMA_OBJECT, .of = FIELDS, .count = COUNT(FIELDS)};
+
+static struct report report;
+static char dropped_buffer[64];
+static struct text dropped;
+static char out_buffer[8192];
+static struct text out;
+
+static void parse(struct json *doc, const char *text)
+{
+	const struct json_limits limits = {65536, 4096, true};
+	struct json_error error;
+
+	assert_true(json_parse(doc, text, strlen(text), &limits, &error));
+}
+
+static void check(const struct schema_field *root, const char *text)
+{
+	struct json doc;
+
+	parse(&doc, text);
+	report_init(&report, CODE_CONFIG, 78);
+	text_init(&dropped, dropped_buffer, sizeof(dropped_buffer));
+	text_init(&out, out_buffer, sizeof(out_buffer));
+	schema_check(&doc, root, &dropped, &report);
+	if (report_empty(&report))
+		schema_write(&doc, root, &out);
+	json_drop(&doc);
+}
+
+static void assert_text(const struct text *text, const char *expected)
+{
+	assert_false(text->full);
+	assert_int_equal(text->len, strlen(expected));
+	assert_memory_equal(text->at, expected, strlen(expected));
+}
+
+/* One document, one finding; no reason: accepted. */
+struct verdict {
+	const char *text;
+	enum reason reason;
+	const char *pointer;
+	const char *detail;
+};
+
+static const struct verdict VERDICTS[] = {
+        {"{}", REASON_NONE, "", ""},
+        {"[]", REASON_SHAPE_TYPE, "", "expected an object, found an array"},
+        {"null", REASON_SHAPE_TYPE, "", "expected an object, found null"},
+        {"{\"text\":\"a\"}", REASON_SHAPE_LENGTH, "/text", "2 to 4 UTF-16 code units"},
+        {"{\"text\":\"ab\"}", REASON_NONE, "", ""},
+        {"{\"text\":\"abcd\"}", REASON_NONE, "", ""},
+        {"{\"text\":\"\\ud83d\\ude00\"}", REASON_NONE, "", ""},
+        {"{\"text\":\"abcde\"}", REASON_SHAPE_LENGTH, "/text", "2 to 4 UTF-16 code units"},
+        {"{\"text\":5}", REASON_SHAPE_TYPE, "/text", "expected a string, found a number"},
+        {"{\"text\":null}", REASON_SHAPE_TYPE, "/text", "expected a string, found null"},
+        {"{\"even\":\"\"}", REASON_NONE, "", ""},
+        {"{\"even\":\"\\u0061b\"}", REASON_NONE, "", ""},
+        {"{\"even\":\"abc\"}", REASON_SHAPE_NAME, "/even", ""},
+        {"{\"even\":true}", REASON_SHAPE_TYPE, "/even", "expected a string, found true"},
+        {"{\"colour\":\"blue\"}", REASON_NONE, "", ""},
+        {"{\"colour\":\"Blue\"}", REASON_SHAPE_VALUE, "/colour", "expected \"red\" or \"blue\""},
+        {"{\"colour\":\"\"}", REASON_SHAPE_VALUE, "/colour", "expected \"red\" or \"blue\""},
+        {"{\"flag\":true}", REASON_NONE, "", ""},
+        {"{\"flag\":false}", REASON_NONE, "", ""},
+        {"{\"flag\":\"true\"}", REASON_SHAPE_TYPE, "/flag",
+         "expected true or false, found a string"},
+        {"{\"flag\":0}", REASON_SHAPE_TYPE, "/flag", "expected true or false, found a number"},
+        {"{\"count\":4}", REASON_SHAPE_VALUE, "/count", "5 to 90"},
+        {"{\"count\":5}", REASON_NONE, "", ""},
+        {"{\"count\":90}", REASON_NONE, "", ""},
+        {"{\"count\":91}", REASON_SHAPE_VALUE, "/count", "5 to 90"},
+        {"{\"count\":18446744073709551621}", REASON_SHAPE_VALUE, "/count", "5 to 90"},
+        {"{\"count\":6.0}", REASON_SHAPE_VALUE, "/count", "expected digits only"},
+        {"{\"count\":1e1}", REASON_SHAPE_VALUE, "/count", "expected digits only"},
+        {"{\"count\":-6}", REASON_SHAPE_VALUE, "/count", "expected digits only"},
+        {"{\"count\":\"6\"}", REASON_SHAPE_TYPE, "/count", "expected a number, found a string"},
+        {"{\"share\":0.01}", REASON_NONE, "", ""},
+        {"{\"share\":2}", REASON_NONE, "", ""},
+        {"{\"share\":1.999999999}", REASON_NONE, "", ""},
+        {"{\"share\":0.009999999}", REASON_SHAPE_VALUE, "/share", "0.01 to 2"},
+        {"{\"share\":2.000000001}", REASON_SHAPE_VALUE, "/share", "0.01 to 2"},
+        {"{\"share\":1.0000000001}", REASON_SHAPE_VALUE, "/share",
+         "expected digits, and at most nine after a point"},
+        {"{\"share\":1e0}", REASON_SHAPE_VALUE, "/share",
+         "expected digits, and at most nine after a point"},
+        {"{\"odd\":2}", REASON_USER_ROOT, "/odd", "3 to 8"},
+        {"{\"odd\":3}", REASON_NONE, "", ""},
+        {"{\"odd\":8}", REASON_NONE, "", ""},
+        {"{\"odd\":9}", REASON_USER_RANGE, "/odd", "3 to 8"},
+        {"{\"odd\":-0}", REASON_CONFIG_VERSION, "/odd", "expected digits only"},
+        {"{\"odd\":[]}", REASON_LIMIT_NUMBER, "/odd", "expected a number, found an array"},
+        {"{\"words\":[]}", REASON_SHAPE_COUNT, "/words", "1 to 2 items"},
+        {"{\"words\":[\"a\"]}", REASON_NONE, "", ""},
+        {"{\"words\":[\"a\",\"b\"]}", REASON_NONE, "", ""},
+        {"{\"words\":[\"a\",\"b\",\"c\"]}", REASON_SHAPE_COUNT, "/words", "1 to 2 items"},
+        {"{\"words\":[\"a\",\"abcd\"]}", REASON_SHAPE_LENGTH, "/words/1",
+         "at most 3 UTF-16 code units"},
+        {"{\"words\":{}}", REASON_SHAPE_TYPE, "/words", "expected an array, found an object"},
+        {"{\"items\":[{\"id\":\"\"},{}]}", REASON_SHAPE_MISSING, "/items/1/id", "key: id"},
+        {"{\"items\":[[]]}", REASON_SHAPE_TYPE, "/items/0", "expected an object, found an array"},
+        {"{\"map\":{}}", REASON_NONE, "", ""},
+        {"{\"map\":{\"ab\":\"x\",\"cd\":\"y\"}}", REASON_NONE, "", ""},
+        {"{\"map\":{\"ab\":\"x\",\"cd\":\"y\",\"ef\":\"z\"}}", REASON_SHAPE_COUNT, "/map",
+         "at most 2 members"},
+        {"{\"map\":{\"abc\":\"x\"}}", REASON_SHAPE_NAME, "/map/abc", ""},
+        {"{\"map\":{\"ab\":1}}", REASON_SHAPE_TYPE, "/map/ab",
+         "expected a string, found a number"},
+        {"{\"inner\":{}}", REASON_SHAPE_MISSING, "/inner/id", "key: id"},
+        {"{\"inner\":{\"id\":\"\",\"deep\":{\"any\":[{}]}}}", REASON_NONE, "", ""},
+        {"{\"inner\":{\"id\":\"\",\"deep\":[]}}", REASON_SHAPE_TYPE, "/inner/deep",
+         "expected an object, found an array"},
+        {"{\"inner\":{\"id\":\"\",\"more\":1}}", REASON_SHAPE_UNKNOWN_KEY, "/inner/more", ""},
+        {"{\"colur\":\"red\"}", REASON_SHAPE_UNKNOWN_KEY, "/colur", "did you mean \"colour\"?"},
+        {"{\"a/b\":1}", REASON_SHAPE_UNKNOWN_KEY, "/a~1b", ""},
+        {"{\"te\\u0078t\":\"ab\"}", REASON_NONE, "", ""},
+};
+
+static void test_verdicts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(VERDICTS); i++) {
+		const struct verdict *verdict = &VERDICTS[i];
+
+		check(&ROOT, verdict->text);
+		if (report.count != (verdict->reason != REASON_NONE))
+			fail_msg("%s: %u findings", verdict->text, report.count);
+		if (report.count == 0)
+			continue;
+		if (report.at[0].reason != verdict->reason)
+			fail_msg("%s: %s", verdict->text, reason_name(report.at[0].reason));
+		assert_string_equal(report.at[0].pointer, verdict->pointer);
+		assert_string_equal(report.at[0].detail, verdict->detail);
+	}
+}
+
+static void test_every_violation(void **state)
+{
+	(void)state;
+	check(&ROOT, "{\"text\":1,\"nope\":2,\"items\":[{\"id\":3},{}],\"flag\":4,\"words\":[5,6]}");
+	static const char *const POINTERS[] = {"/text",       "/nope",  "/items/0/id", "/items/1/id",
+	                                       "/flag",       "/words/0", "/words/1"};
+
+	assert_int_equal(report.count, COUNT(POINTERS));
+	for (size_t i = 0; i < COUNT(POINTERS); i++)
+		assert_string_equal(report.at[i].pointer, POINTERS[i]);
+}
+
+static void test_write(void **state)
+{
+	(void)state;
+	check(&ROOT, " { \"items\" : [ { \"x\":1, \"deep\" : {\"b\": 1.0,\"a\":[ ]}, \"id\":\"\\u0041\" },"
+	             "{\"id\":\"\"} ], \"flag\":false , \"words\":[\"p\",\"q\"], \"text\":\"ab\" } ");
+	assert_text(&out, "{\"text\":\"ab\",\"flag\":false,\"words\":[\"p\",\"q\"],"
+	                  "\"items\":[{\"id\":\"A\",\"deep\":{\"b\":1.0,\"a\":[]}},{\"id\":\"\"}]}");
+	assert_text(&dropped, "/items/0/x\n");
+	check(&ROOT, "{}");
+	assert_text(&out, "{}");
+	assert_text(&dropped, "");
+	check(&ROOT, "{\"items\":[]}");
+	assert_text(&out, "{\"items\":[]}");
+}
+
+static void test_dropped(void **state)
+{
+	struct json doc;
+
+	(void)state;
+	check(&ITEM, "{\"id\":\"\",\"\\n\\u00e9\":{\"in\":1},\"z\":2}");
+	assert_text(&dropped, "/\\x0a\\xc3\\xa9\n/z\n");
+	check(&ITEM, "{\"id\":\"\",\"1234567890123456789012345678901234567890\":1,"
+	             "\"a1234567890123456789012345678901234567890\":1}");
+	assert_true(dropped.full);
+	assert_int_equal(dropped.len, 42);
+	assert_int_equal(report.count, 0);
+	parse(&doc, "{\"id\":\"\",\"z\":2}");
+	schema_check(&doc, &ITEM, NULL, &report);
+	assert_int_equal(report.count, 0);
+	json_drop(&doc);
+}
+
+static void test_nearest(void **state)
+{
+	static const struct {
+		const char *key;
+		const char *nearest;
+	} CASES[] = {
+	        {"colour", "colour"}, {"color", "colour"},  {"colr", "colour"},  {"col", NULL},
+	        {"Colour", "colour"}, {"colouress", NULL},  {"oclour", "colour"}, {"count", "count"},
+	        {"conut", "count"},   {"shared", "share"},  {"", NULL},          {"xyz", NULL},
+	        {"maps", "map"},      {"colourabcdefghijklmnopqrstuvwxyz0123", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		const char *nearest = schema_nearest(&ROOT, CASES[i].key, strlen(CASES[i].key));
+
+		if (CASES[i].nearest == NULL)
+			assert_null(nearest);
+		else
+			assert_string_equal(nearest, CASES[i].nearest);
+	}
+	/* A key of two letters would be near to any other. */
+	assert_null(schema_nearest(&ITEM, "ad", 2));
+	assert_string_equal(schema_nearest(&ITEM, "depe", 4), "deep");
+}
+
+static void test_number(void **state)
+{
+	struct json doc;
+
+	(void)state;
+	parse(&doc, "{\"count\":33,\"share\":0.5,\"odd\":9}");
+	assert_int_equal(schema_number(&doc, 0, &FIELDS[4]), 33);
+	assert_int_equal(schema_number(&doc, 0, &FIELDS[5]), 500000000);
+	assert_int_equal(schema_number(&doc, 0, &FIELDS[6]), 0);
+	assert_int_equal(schema_number(&doc, JSON_NONE, &FIELDS[4]), 7);
+	json_drop(&doc);
+	parse(&doc, "{\"count\":4}");
+	assert_int_equal(schema_number(&doc, 0, &FIELDS[4]), 7);
+	json_drop(&doc);
+	parse(&doc, "{\"count\":\"33\"}");
+	assert_int_equal(schema_number(&doc, 0, &FIELDS[4]), 7);
+	json_drop(&doc);
+}
+
+static const char EMITTED[] =
+        "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"a \\\"b\\\"\","
+        "\"type\":\"object\",\"properties\":{"
+        "\"text\":{\"type\":\"string\",\"minLength\":2,\"maxLength\":4},"
+        "\"even\":{\"type\":\"string\",\"pattern\":\"^(..)*$\"},"
+        "\"colour\":{\"type\":\"string\",\"description\":\"one \\\"of\\\" two\","
+        "\"enum\":[\"red\",\"blue\"]},"
+        "\"flag\":{\"type\":\"boolean\"},"
+        "\"count\":{\"type\":\"integer\",\"minimum\":5,\"maximum\":90,\"default\":7},"
+        "\"share\":{\"type\":\"number\",\"minimum\":0.01,\"maximum\":2},"
+        "\"odd\":{\"type\":\"integer\",\"minimum\":3,\"maximum\":8},"
+        "\"words\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":2,"
+        "\"items\":{\"type\":\"string\",\"maxLength\":3}},"
+        "\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+        "\"id\":{\"type\":\"string\"},\"deep\":{\"type\":\"object\"}},\"required\":[\"id\"]}},"
+        "\"map\":{\"type\":\"object\",\"maxProperties\":2,"
+        "\"propertyNames\":{\"pattern\":\"^(..)*$\"},"
+        "\"additionalProperties\":{\"type\":\"string\",\"maxLength\":3}},"
+        "\"inner\":{\"type\":\"object\",\"properties\":{"
+        "\"id\":{\"type\":\"string\"},\"deep\":{\"type\":\"object\"}},\"required\":[\"id\"],"
+        "\"additionalProperties\":false}},\"additionalProperties\":false}";
+
+static void test_emit(void **state)
+{
+	struct json doc;
+
+	(void)state;
+	text_init(&out, out_buffer, sizeof(out_buffer) - 1);
+	schema_emit(&ROOT, "a \"b\"", &out);
+	assert_text(&out, EMITTED);
+	out_buffer[out.len] = '\0';
+	parse(&doc, out_buffer);
+	json_drop(&doc);
+	text_init(&out, out_buffer, 100);
+	schema_emit(&ROOT, "a", &out);
+	assert_true(out.full);
+}
+
+/* A table as deep as the stack is walked whole, one deeper is refused. */
+static void test_depth(void **state)
+{
+	static struct schema_field level[SCHEMA_DEPTH + 1];
+
+	(void)state;
+	for (size_t i = 0; i <= SCHEMA_DEPTH; i++)
+		level[i] = (struct schema_field){.type = SCHEMA_ARRAY,
+		                                 .item = i < SCHEMA_DEPTH ? &level[i + 1] : &WORD};
+	check(&level[1], "[[[[[[[[\"abcd\"]]]]]]]]");
+	assert_int_equal(report.count, 1);
+	assert_int_equal(report.at[0].reason, REASON_SHAPE_LENGTH);
+	check(&level[1], "[[[[[[[[\"abc\"]]]]]]]]");
+	assert_int_equal(report.count, 0);
+	assert_text(&out, "[[[[[[[[\"abc\"]]]]]]]]");
+	check(&level[0], "[[[[[[[[[\"abc\"]]]]]]]]]");
+	assert_int_equal(report.count, 1);
+	assert_int_equal(report.at[0].reason, REASON_JSON_TOO_DEEP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_every_violation),
+	        cmocka_unit_test(test_write),    cmocka_unit_test(test_dropped),
+	        cmocka_unit_test(test_nearest),  cmocka_unit_test(test_number),
+	        cmocka_unit_test(test_emit),     cmocka_unit_test(test_depth),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

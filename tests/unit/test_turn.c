@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: ISC */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../policy/turn.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct report report;
+static char out_buffer[1048576];
+static struct text out;
+static char dropped_buffer[4096];
+static struct text dropped;
+
+static void run(const char *text)
+{
+	const struct json_limits limits = {1048576, 65536, true};
+	struct json_error error;
+	struct json doc;
+
+	report_init(&report, CODE_TURN, 65);
+	text_init(&out, out_buffer, sizeof(out_buffer));
+	assert_true(json_parse(&doc, text, strlen(text), &limits, &error));
+	text_init(&dropped, dropped_buffer, sizeof(dropped_buffer));
+	turn_write(&doc, &out, &dropped, &report);
+	json_drop(&doc);
+}
+
+static void assert_written(const char *expected)
+{
+	assert_int_equal(report.count, 0);
+	assert_int_equal(out.len, strlen(expected));
+	assert_memory_equal(out.at, expected, strlen(expected));
+}
+
+/* One document, one finding; no reason: accepted. */
+struct verdict {
+	const char *text;
+	enum reason reason;
+	const char *pointer;
+};
+
+#define SPEAKER "\"speaker\":{\"id\":\"u\",\"name\":\"n\"}"
+#define STRINGS "\"model\":\"m\",\"prompt\":\"p\",\"timeZone\":\"UTC\""
+#define HEAD "{\"text\":\"t\"," SPEAKER "," STRINGS
+#define TOOL(name) "{\"name\":" name ",\"description\":\"d\",\"parameters\":{}}"
+#define TOOLS(tools) HEAD ",\"tools\":[" tools "],\"mcp\":[]}"
+#define MCP(servers) HEAD ",\"tools\":[],\"mcp\":[" servers "]}"
+#define MORE(members) HEAD ",\"tools\":[],\"mcp\":[]," members "}"
+#define NAME48 "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijk\""
+#define NAME49 "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijkl\""
+
+static const struct verdict VERDICTS[] = {
+        {TOOLS(""), REASON_NONE, ""},
+        {"null", REASON_SHAPE_TYPE, ""},
+        {"[" TOOLS("") "]", REASON_SHAPE_TYPE, ""},
+        {"{" SPEAKER "," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_MISSING, "/text"},
+        {"{\"text\":\"t\"," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_MISSING, "/speaker"},
+        {HEAD ",\"mcp\":[]}", REASON_SHAPE_MISSING, "/tools"},
+        {HEAD ",\"tools\":[]}", REASON_SHAPE_MISSING, "/mcp"},
+        {HEAD ",\"tools\":null,\"mcp\":[]}", REASON_SHAPE_TYPE, "/tools"},
+        {HEAD ",\"tools\":[],\"mcp\":{}}", REASON_SHAPE_TYPE, "/mcp"},
+        {"{\"text\":1," SPEAKER "," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_TYPE,
+         "/text"},
+        {"{\"text\":\"t\",\"speaker\":[]," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_TYPE,
+         "/speaker"},
+        {"{\"text\":\"t\",\"speaker\":{\"id\":1,\"name\":\"\"}," STRINGS
+         ",\"tools\":[],\"mcp\":[]}",
+         REASON_SHAPE_TYPE, "/speaker/id"},
+        {"{\"text\":\"t\",\"speaker\":{\"id\":\"\"}," STRINGS ",\"tools\":[],\"mcp\":[]}",
+         REASON_SHAPE_MISSING, "/speaker/name"},
+        {"{\"text\":\"t\"," SPEAKER ",\"model\":true,\"prompt\":\"\",\"timeZone\":\"\","
+         "\"tools\":[],\"mcp\":[]}",
+         REASON_SHAPE_TYPE, "/model"},
+        {"{\"text\":\"t\"," SPEAKER ",\"model\":\"\",\"prompt\":{},\"timeZone\":\"\","
+         "\"tools\":[],\"mcp\":[]}",
+         REASON_SHAPE_TYPE, "/prompt"},
+        {"{\"text\":\"t\"," SPEAKER ",\"model\":\"\",\"prompt\":\"\",\"timeZone\":0,"
+         "\"tools\":[],\"mcp\":[]}",
+         REASON_SHAPE_TYPE, "/timeZone"},
+        {MORE("\"reset\":true"), REASON_NONE, ""},
+        {MORE("\"reset\":false"), REASON_NONE, ""},
+        {MORE("\"reset\":null"), REASON_SHAPE_TYPE, "/reset"},
+        {MORE("\"reset\":1"), REASON_SHAPE_TYPE, "/reset"},
+        {TOOLS(TOOL("\"a\"")), REASON_NONE, ""},
+        {TOOLS(TOOL("\"a\"") "," TOOL("\"a\"")), REASON_NONE, ""},
+        {TOOLS(TOOL(NAME48)), REASON_NONE, ""},
+        {TOOLS(TOOL(NAME49)), REASON_SHAPE_NAME, "/tools/0/name"},
+        {TOOLS(TOOL("\"a\"") "," TOOL("\"\"")), REASON_SHAPE_NAME, "/tools/1/name"},
+        {TOOLS(TOOL("\"a\\n\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+        {TOOLS(TOOL("\"a\\u0000\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+        {TOOLS(TOOL("\"1a\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+        {TOOLS(TOOL("\"_a\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+        {TOOLS(TOOL("\"a-b\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+        {TOOLS(TOOL("\"aB\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+        {TOOLS(TOOL("\"\\u00e9\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+        {TOOLS(TOOL("\"\\u0061\"")), REASON_NONE, ""},
+        {TOOLS(TOOL("null")), REASON_SHAPE_TYPE, "/tools/0/name"},
+        {TOOLS("{\"name\":\"a\",\"description\":\"\"}"), REASON_SHAPE_MISSING,
+         "/tools/0/parameters"},
+        {TOOLS("{\"name\":\"a\",\"description\":1,\"parameters\":{}}"), REASON_SHAPE_TYPE,
+         "/tools/0/description"},
+        {TOOLS("{\"name\":\"a\",\"description\":\"\",\"parameters\":[]}"), REASON_SHAPE_TYPE,
+         "/tools/0/parameters"},
+        {TOOLS("[]"), REASON_SHAPE_TYPE, "/tools/0"},
+        {MCP("{\"server\":\"a\",\"tools\":[" TOOL("\"b\"") "]}"), REASON_NONE, ""},
+        {MCP("{\"server\":\"A\",\"tools\":[]}"), REASON_SHAPE_NAME, "/mcp/0/server"},
+        {MCP("{\"server\":\"a\"}"), REASON_SHAPE_MISSING, "/mcp/0/tools"},
+        {MCP("{\"tools\":[]}"), REASON_SHAPE_MISSING, "/mcp/0/server"},
+        {MCP("{\"server\":\"a\",\"tools\":{}}"), REASON_SHAPE_TYPE, "/mcp/0/tools"},
+        {MCP("{\"server\":\"a\",\"tools\":[" TOOL("\"B\"") "]}"), REASON_SHAPE_NAME,
+         "/mcp/0/tools/0/name"},
+        {MCP("null"), REASON_SHAPE_TYPE, "/mcp/0"},
+};
+
+static void test_verdicts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(VERDICTS); i++) {
+		const struct verdict *verdict = &VERDICTS[i];
+
+		run(verdict->text);
+		if (report.count != (verdict->reason != REASON_NONE))
+			fail_msg("%s: %u findings", verdict->text, report.count);
+		if (report.count == 0)
+			continue;
+		if (report.at[0].reason != verdict->reason)
+			fail_msg("%s: %s", verdict->text, reason_name(report.at[0].reason));
+		if (strcmp(report.at[0].pointer, verdict->pointer) != 0)
+			fail_msg("%s: at %s", verdict->text, report.at[0].pointer);
+		assert_int_equal(out.len, 0);
+	}
+}
+
+static void test_canonical(void **state)
+{
+	(void)state;
+	run("{\"mcp\":[{\"x\":1,\"tools\":[{\"parameters\":{\"z\":1.0,\"a\":[ ]},\"y\":2,"
+	    "\"description\":\"\\u0041\",\"name\":\"b\"}],\"server\":\"s\"}],\"reset\":false,"
+	    "\"__proto__\":{},\"tools\":[],\"timeZone\":\"z\",\"prompt\":\"\\ud800\","
+	    "\"model\":\"\\u001F\",\"speaker\":{\"admin\":true,\"name\":\"n\",\"id\":\"i\"},"
+	    "\"text\":\"\\/\"}");
+	assert_written("{\"text\":\"/\",\"speaker\":{\"id\":\"i\",\"name\":\"n\"},"
+	               "\"model\":\"\\u001f\",\"prompt\":\"\\ud800\",\"timeZone\":\"z\","
+	               "\"tools\":[],\"reset\":false,\"mcp\":[{\"server\":\"s\",\"tools\":["
+	               "{\"name\":\"b\",\"description\":\"A\",\"parameters\":{\"z\":1.0,\"a\":[]}}"
+	               "]}]}");
+	static const char DROPPED[] =
+	        "/mcp/0/x\n/mcp/0/tools/0/y\n/__proto__\n/speaker/admin\n";
+
+	assert_int_equal(dropped.len, strlen(DROPPED));
+	assert_memory_equal(dropped.at, DROPPED, strlen(DROPPED));
+	run(TOOLS(""));
+	assert_written("{\"text\":\"t\"," SPEAKER "," STRINGS ",\"tools\":[],\"mcp\":[]}");
+	assert_int_equal(dropped.len, 0);
+}
+
+/* A string of exactly `units` letters at one of three places. */
+static void run_long(size_t text_units, size_t id_units, size_t name_units, const char *more)
+{
+	static char document[131072];
+	const size_t units[] = {text_units, id_units, name_units};
+	static const char *const BEFORE[] = {"{\"text\":\"", "\",\"speaker\":{\"id\":\"",
+	                                     "\",\"name\":\""};
+	struct text text;
+
+	text_init(&text, document, sizeof(document) - 1);
+	for (size_t i = 0; i < 3; i++) {
+		text_string(&text, BEFORE[i]);
+		for (size_t j = 0; j < units[i]; j++)
+			text_string(&text, "\xc3\xa9");
+		text_string(&text, more);
+	}
+	text_string(&text, "\"}," STRINGS ",\"tools\":[],\"mcp\":[]}");
+	assert_false(text.full);
+	document[text.len] = '\0';
+	run(document);
+}
+
+static void test_lengths(void **state)
+{
+	static const struct {
+		size_t text;
+		size_t id;
+		size_t name;
+		const char *pointer;
+	} CASES[] = {
+	        {TURN_TEXT_UNITS - 1, 0, 0, NULL},
+	        {TURN_TEXT_UNITS, TURN_SPEAKER_UNITS, TURN_SPEAKER_UNITS, NULL},
+	        {TURN_TEXT_UNITS + 1, 0, 0, "/text"},
+	        {0, TURN_SPEAKER_UNITS + 1, 0, "/speaker/id"},
+	        {0, 0, TURN_SPEAKER_UNITS + 1, "/speaker/name"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		run_long(CASES[i].text, CASES[i].id, CASES[i].name, "");
+		assert_int_equal(report.count, CASES[i].pointer != NULL);
+		if (CASES[i].pointer == NULL)
+			continue;
+		assert_int_equal(report.at[0].reason, REASON_SHAPE_LENGTH);
+		assert_string_equal(report.at[0].pointer, CASES[i].pointer);
+	}
+	/* A character beyond U+FFFF is two units. */
+	run_long(TURN_TEXT_UNITS - 2, 0, 0, "\xf0\x9f\x98\x80");
+	assert_int_equal(report.count, 0);
+	run_long(TURN_TEXT_UNITS - 1, 0, 0, "\xf0\x9f\x98\x80");
+	assert_int_equal(report.count, 1);
+}
+
+static void test_every_violation(void **state)
+{
+	(void)state;
+	run("{\"text\":1,\"tools\":[{}],\"mcp\":[]}");
+	static const char *const POINTERS[] = {"/speaker",      "/model",
+	                                       "/prompt",       "/timeZone",
+	                                       "/text",         "/tools/0/name",
+	                                       "/tools/0/description", "/tools/0/parameters"};
+
+	assert_int_equal(report.count, COUNT(POINTERS));
+	for (size_t i = 0; i < COUNT(POINTERS); i++)
+		assert_string_equal(report.at[i].pointer, POINTERS[i]);
+	assert_int_equal(report_status(&report), 65);
+	assert_int_equal(report.at[0].code, CODE_TURN);
+}
+
+static void test_name(void **state)
+{
+	static const struct {
+		const char *json;
+		bool fits;
+	} CASES[] = {
+	        {"\"a\"", true},     {"\"z9_\"", true},       {NAME48, true},
+	        {NAME49, false},     {"\"\"", false},         {"\"a\\n\"", false},
+	        {"\"a b\"", false},  {"\"a\\u0000\"", false}, {"\"\\u0061\"", true},
+	        {"\"`\"", false},    {"\"{\"", false},        {"\"a/\"", false},
+	        {"\"a:\"", false},   {"\"a@\"", false},       {"\"a[\"", false},
+	};
+	const struct json_limits limits = {1024, 16, true};
+	struct json_error error;
+	struct json doc;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		assert_true(json_parse(&doc, CASES[i].json, strlen(CASES[i].json), &limits, &error));
+		assert_int_equal(turn_name(&doc, 0), CASES[i].fits);
+		json_drop(&doc);
+	}
+}
+
+static void test_schema(void **state)
+{
+	static const char START[] =
+	        "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"cofferdam turn\","
+	        "\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"the "
+	        "message for the agent\",\"maxLength\":32000},";
+	const struct json_limits limits = {1048576, 65536, true};
+	struct json_error error;
+	struct json doc;
+
+	(void)state;
+	text_init(&out, out_buffer, sizeof(out_buffer));
+	turn_schema(&out);
+	assert_true(out.len > strlen(START));
+	assert_memory_equal(out.at, START, strlen(START));
+	assert_true(json_parse(&doc, out.at, out.len, &limits, &error));
+	assert_int_equal(json_count(&doc, json_get(&doc, 0, "required")), 7);
+	json_drop(&doc);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_canonical),
+	        cmocka_unit_test(test_lengths),  cmocka_unit_test(test_every_violation),
+	        cmocka_unit_test(test_name),     cmocka_unit_test(test_schema),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
