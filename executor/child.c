@@ -46,10 +46,12 @@ int64_t child_now(void)
 int child_signal(void)
 {
 	struct signalfd_siginfo info;
+	int saved = errno;
 
 	while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		if (first == 0 && info.ssi_signo != SIGCHLD)
 			first = (int)info.ssi_signo;
+	errno = saved;
 	return first;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "launch.h"
 
+#include <bsd/stdlib.h>
 #include <bsd/string.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +40,7 @@
 #define LOCK_PAUSE_MS 20
 
 #define CONTAINER_ID 64 /* lower-case hex digits */
+#define RESULT_WORDS 5 /* of DOCKER_RESULT */
 
 _Static_assert(TURN_BYTES_MAX == 2097152, "policy_start says it in words");
 
@@ -82,7 +84,7 @@ struct run {
 	bool refused; /* the reply was, while the worker still wrote it */
 	bool ended; /* the worker did, with: */
 	bool oom;
-	unsigned exit_code;
+	int exit_code;
 };
 
 /* ---- what went wrong ---- */
@@ -165,9 +167,9 @@ static enum life_event judged(struct run *run, const struct child *child)
 
 	if (child->status == 0)
 		return E_OK;
-	if (child->status == CHILD_LOST || !memchr(refusals, child->status, sizeof(refusals)))
-		return fail_child(run, WHY_POLICY_CRASHED, child, "it says");
 	len = child_read(child->err, text, sizeof(text));
+	if (child->status == CHILD_LOST || !memchr(refusals, child->status, sizeof(refusals)))
+		return fail(run, WHY_POLICY_CRASHED, "exit status %d %s", child->status, text);
 	say_refusal(text, len, code, reason);
 	record(run, child->status, code, reason);
 	return E_FAIL;
@@ -241,7 +243,7 @@ static bool same_roots(const struct launch *launch)
 static enum life_event open_files(struct run *run)
 {
 	const char *const *value = run->options->value;
-	const char *turn = value[OPTION_TURN];
+	const char *turn = value[OPTION_TURN], *config = value[OPTION_CONFIG];
 	enum executor_reason why;
 
 	if (turn != NULL && strcmp(turn, "-") != 0)
@@ -249,9 +251,11 @@ static enum life_event open_files(struct run *run)
 	if (run->turn_in < 0)
 		return fail_errno(run, WHY_TURN_OPEN, turn);
 	self_home(run->home, sizeof(run->home));
-	why = self_config(value[OPTION_CONFIG], run->home, &run->config, run->config_path);
+	why = self_config(config, run->home, &run->config, run->config_path);
+	if (why == WHY_CONFIG_OPEN)
+		return fail_errno(run, why, config != NULL ? config : "the usual places");
 	if (why != WHY_NONE)
-		return fail_errno(run, why, value[OPTION_CONFIG] ? value[OPTION_CONFIG] : "config");
+		return fail(run, why, "%s", run->config_path);
 	if (value[OPTION_AUDIT] != NULL &&
 	    (why = self_audit(value[OPTION_AUDIT], &run->audit, run->audit_path)) != WHY_NONE)
 		return fail_errno(run, why, value[OPTION_AUDIT]);
@@ -565,8 +569,10 @@ static enum life_event checked(struct run *run)
 
 		if (!child->ended || child->status == 0)
 			continue;
-		return i % 2 == 0 ? fail_child(run, WHY_DOCKER_FAILED, child, "docker container")
-		                  : judged(run, child);
+		return i % 2 == 1 ? judged(run, child)
+		                  : fail_child(run, WHY_DOCKER_FAILED, child,
+		                               i == 0 ? "docker container ls"
+		                                      : "docker container inspect");
 	}
 	return E_OK;
 }
@@ -602,11 +608,15 @@ static enum life_event unlock(struct run *run)
 
 /* ---- the worker ---- */
 
-/* child[0] docker, child[1] reply: kept for the judgement. */
+/* child[0] docker, child[1] reply: kept for the judgement.  Our own copy of the
+ * pipe's read end tells a reply that was refused at its end, docker being gone,
+ * from one that was refused before it; and docker gets no EPIPE. */
 static enum life_event start(struct run *run)
 {
 	struct child *child = run->child;
 	unsigned seconds = run->launch.limits.turn_seconds;
+	int64_t deadline = after(seconds);
+	struct pollfd end = {.events = POLLIN};
 	enum child_wait wait;
 	int link[2];
 
@@ -616,63 +626,18 @@ static enum life_event start(struct run *run)
 		return fail_errno(run, WHY_START, "pipe");
 	docker_start(&child[0], &run->docker, DOCKER_START, run->id, run->turn, link[1]);
 	policy_start(run, &child[1], "reply", 3, (const int[]){link[0], -1, -1});
-	close_all(link, 2);
+	close_all(&link[1], 1);
 	child[0].vital = false; /* its status is never the worker's */
-	wait = child_wait(child, 2, -1, 0, after(seconds));
-	run->refused = !child[0].ended && child[1].ended;
+	wait = child_wait(child, 2, -1, 0, deadline);
+	end.fd = link[0];
+	run->refused = wait == CHILD_FAILED && poll(&end, 1, 0) >= 0 &&
+	               (end.revents & POLLHUP) == 0;
+	if (wait == CHILD_FAILED && !run->refused)
+		wait = child_wait(child, 1, -1, 0, deadline);
+	close_all(&link[0], 1);
 	child_stop(&child[0]);
 	child_stop(&child[1]);
 	return stopped(run, wait, WHY_TURN_DEADLINE, "the worker", seconds) ? E_FAIL : E_OK;
-}
-
-enum status { CREATED, RUNNING, PAUSED, RESTARTING, REMOVING, EXITED, DEAD, STATUS_COUNT };
-
-struct result {
-	enum status status;
-	bool running;
-	bool oom;
-	unsigned exit_code;
-	unsigned restarts;
-};
-
-static unsigned pick(const char *word, const char *const *names, unsigned count)
-{
-	unsigned i = 0;
-
-	while (i < count && strcmp(word, names[i]) != 0)
-		i++;
-	return i;
-}
-
-static bool decimal(const char *word, unsigned *out)
-{
-	size_t len = strlen(word);
-
-	*out = 0;
-	for (size_t i = 0; i < len && i < 9; i++)
-		*out = *out * 10 + (unsigned)(word[i] - '0');
-	return len > 0 && len <= 9 && strspn(word, "0123456789") == len;
-}
-
-/* The line of DOCKER_RESULT: five words and a newline, nothing else. */
-static bool read_result(char *line, struct result *out)
-{
-	static const char *const statuses[] = {"created",  "running", "paused", "restarting",
-	                                       "removing", "exited",  "dead"};
-	static const char *const booleans[] = {"false", "true"};
-	unsigned running, oom;
-	char *word[5];
-
-	for (int i = 0; i < 5; i++)
-		if ((word[i] = strsep(&line, i < 4 ? " " : "\n")) == NULL)
-			return false;
-	out->status = (enum status)pick(word[0], statuses, STATUS_COUNT);
-	running = pick(word[1], booleans, 2);
-	oom = pick(word[2], booleans, 2);
-	out->running = running == 1;
-	out->oom = oom == 1;
-	return line != NULL && line[0] == '\0' && out->status < STATUS_COUNT && running < 2 &&
-	       oom < 2 && decimal(word[3], &out->exit_code) && decimal(word[4], &out->restarts);
 }
 
 enum look { LOOK_GONE, LOOK_THERE, LOOK_UNKNOWN };
@@ -698,55 +663,66 @@ static enum look look(struct run *run, int64_t deadline)
 	return found;
 }
 
-/* What the end of the worker means.  Its own failure comes before what is wrong
- * with its reply; success needs everybody to agree on it. */
-static enum life_event judge(struct run *run, const struct result *result)
+/* What the end of the worker means, by the words of DOCKER_RESULT: status,
+ * running, out of memory, exit code, restarts.  The worker's own failure comes
+ * before what is wrong with its reply; success needs everybody to agree on it. */
+static enum life_event judge(struct run *run, char *const word[RESULT_WORDS])
 {
 	const struct child *docker = &run->child[0], *reply = &run->child[1];
-	char what[64];
+	const char *error = NULL;
+	char said[SAY_CHILD / 2];
 
-	if (result->status == CREATED)
+	if (strcmp(word[0], "created") == 0)
 		return fail_child(run, WHY_WORKER_NEVER_RAN, docker, "docker container start");
 	if (child_length(docker->err) > WORKER_STDERR_MAX)
 		return fail(run, WHY_WORKER_STDERR, "more than %d bytes", WORKER_STDERR_MAX);
-	if (result->status == REMOVING || result->restarts > 0)
-		return fail(run, WHY_WORKER_VANISHED, "%u restarts", result->restarts);
-	if (result->status != EXITED || result->running)
+	if (strcmp(word[0], "removing") == 0 || strcmp(word[4], "0") != 0)
+		return fail(run, WHY_WORKER_VANISHED, "%s, %s restarts", word[0], word[4]);
+	run->exit_code = (int)strtonum(word[3], 0, INT_MAX, &error);
+	if (strcmp(word[0], "exited") != 0 || strcmp(word[1], "false") != 0 || error != NULL)
 		return run->refused ? judged(run, reply)
 		                    : fail_child(run, WHY_DOCKER_FAILED, docker,
 		                                 "docker left while the worker runs");
 	run->ended = true;
-	run->oom = result->oom;
-	run->exit_code = result->exit_code;
-	snprintf(what, sizeof(what), "exit status %u%s", result->exit_code,
-	         result->oom ? ", out of memory as docker says" : "");
-	if (result->exit_code != 0)
-		return fail_child(run, WHY_WORKER_EXIT, docker, what);
+	run->oom = strcmp(word[2], "true") == 0;
+	if (run->exit_code != 0)
+		return fail(run, WHY_WORKER_EXIT, "exit status %d%s%s%s", run->exit_code,
+		            run->oom ? ", out of memory as docker says" : "",
+		            child_read(docker->err, said, sizeof(said)) > 0 ? "; it says: " : "",
+		            said);
 	if (judged(run, reply) != E_OK)
 		return E_FAIL;
 	if (docker->status != 0) /* the connection was lost, and who knows what with it */
 		return fail_child(run, WHY_DOCKER_FAILED, docker, "docker container start");
-	if (!same_roots(&run->launch))
-		return fail(run, WHY_IDENTITY, "%s", "after the worker ended");
-	return E_OK;
+	return same_roots(&run->launch)
+	               ? E_OK
+	               : fail(run, WHY_IDENTITY, "%s", "after the worker ended");
+}
+
+/* Cuts the line of DOCKER_RESULT into its words; it must hold nothing else. */
+static bool cut(char *line, char *word[RESULT_WORDS])
+{
+	for (int i = 0; i < RESULT_WORDS; i++)
+		if ((word[i] = strsep(&line, i < RESULT_WORDS - 1 ? " " : "\n")) == NULL)
+			return false;
+	return line != NULL && line[0] == '\0';
 }
 
 static enum life_event find_result(struct run *run)
 {
 	unsigned seconds = run->launch.limits.control_seconds;
 	struct child *child = &run->child[2];
-	struct result result = {0};
 	enum life_event event = E_FAIL;
 	enum child_wait wait;
-	char line[128];
+	char line[128], *word[RESULT_WORDS];
 
 	docker_start(child, &run->docker, DOCKER_RESULT, run->id, -1, -1);
 	wait = child_wait(child, 1, -1, 0, after(seconds));
 	child_read(child->out, line, sizeof(line));
 	if (stopped(run, wait, WHY_DOCKER_DEADLINE, "docker container inspect", seconds))
 		event = E_FAIL;
-	else if (child->status == 0 && read_result(line, &result))
-		event = judge(run, &result);
+	else if (child->status == 0 && cut(line, word))
+		event = judge(run, word);
 	else if (look(run, after(seconds)) == LOOK_GONE)
 		fail(run, WHY_WORKER_VANISHED, "%s", "docker does not know it any more");
 	else
@@ -860,7 +836,7 @@ static int status_line(const struct run *run, char *to, size_t cap)
 		at += (size_t)snprintf(ms + at, sizeof(ms) - at, "%s\"%s\":%lld",
 		                       i > 0 ? "," : "", actions[i].name, (long long)run->ms[i]);
 	if (run->ended)
-		snprintf(worker, sizeof(worker), "%u,\"oom\":%s", run->exit_code,
+		snprintf(worker, sizeof(worker), "%d,\"oom\":%s", run->exit_code,
 		         run->oom ? "true" : "false");
 	return snprintf(to, cap,
 	                "{\"run\":\"%s\",\"phase\":\"%s\",\"code\":\"%s\",\"reason\":\"%s\","

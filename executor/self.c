@@ -118,8 +118,8 @@ enum executor_reason self_config(const char *given, const char *home, int *fd, c
 	*fd = open_config(given, home, path);
 	if (*fd < 0)
 		return WHY_CONFIG_OPEN;
-	if (fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode) || !self_trusts(&st) ||
-	    !self_path(*fd, path, SELF_PATH))
+	if (!self_path(*fd, path, SELF_PATH) || fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    !self_trusts(&st))
 		return WHY_CONFIG_UNSAFE;
 	return WHY_NONE;
 }

@@ -54,7 +54,7 @@ struct config {
 	const char *state_file; /* NULL: none */
 	const char *docker_host; /* NULL: not configured */
 	const char *docker_runtime; /* NULL: the engine's default */
-	bool audit_required; /* default true when an audit file is given is decide's; the key's default here is false */
+	bool audit_required; /* false when the config does not say */
 	bool best_effort; /* confinement "best-effort" */
 };
 

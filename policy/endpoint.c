@@ -61,17 +61,16 @@ static bool plain_path(const char *path, size_t len)
 const char *endpoint_path(const char *url, const char *pointer, struct report *report)
 {
 	size_t len = strlen(url);
-	const char *path = url + SCHEME_LEN;
 
-	if (len <= SCHEME_LEN || memcmp(url, SCHEME, SCHEME_LEN) != 0 || path[0] != '/') {
+	if (strncmp(url, SCHEME, SCHEME_LEN) != 0 || url[SCHEME_LEN] != '/') {
 		report_add_text(report, REASON_ENDPOINT_SCHEME, pointer, "it is", url, len);
 		return NULL;
 	}
-	if (!plain_path(path, len - SCHEME_LEN)) {
+	if (!plain_path(url + SCHEME_LEN, len - SCHEME_LEN)) {
 		report_add_text(report, REASON_ENDPOINT_PATH, pointer, "it is", url, len);
 		return NULL;
 	}
-	return path;
+	return url + SCHEME_LEN;
 }
 
 static void judge_socket(const struct place *socket, uint32_t uid, const char *pointer,

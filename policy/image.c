@@ -66,7 +66,15 @@ static bool hex_run(const char *text, size_t from, size_t to, size_t digits)
 	return ok;
 }
 
-enum component_state { COMP_BEGIN, COMP_WORD, COMP_DOT, COMP_LINE, COMP_LINES, COMP_DASH, COMP_BAD };
+enum component_state {
+	COMP_BEGIN,
+	COMP_WORD, /* may end here */
+	COMP_DOT,
+	COMP_LINE, /* one underscore */
+	COMP_LINES, /* two */
+	COMP_DASH,
+	COMP_BAD,
+};
 
 static enum component_state component_step(enum component_state state, char c)
 {
@@ -225,6 +233,11 @@ struct reader {
 static void refuse(const struct reader *r, uint32_t node, const char *what)
 {
 	report_at(r->report, REASON_IMAGE_ANSWER, r->doc, node, what);
+}
+
+static uint32_t findings(const struct report *report)
+{
+	return report->count + report->dropped;
 }
 
 static bool absent(const struct reader *r, uint32_t node)
@@ -414,7 +427,7 @@ void image_read(const struct json *doc, struct text *arena, struct image *out,
                 struct report *report)
 {
 	const struct reader r = { .doc = doc, .arena = arena, .report = report };
-	const uint32_t before = report->count + report->dropped;
+	const uint32_t before = findings(report);
 	struct image image = { .id = NULL, .workdir = "/" };
 	uint32_t config;
 
@@ -432,6 +445,6 @@ void image_read(const struct json *doc, struct text *arena, struct image *out,
 		else
 			refuse(&r, config, "not an object");
 	}
-	if (report->count + report->dropped == before)
+	if (findings(report) == before)
 		*out = image;
 }

@@ -58,6 +58,8 @@ void judging_config(struct judging *j, const char *text, size_t len, struct fact
 		facts->mode = j->config.mode;
 	if (!how->offline && j->confined == CONFINE_NO_LANDLOCK && !j->config.best_effort)
 		report_add(&j->report, REASON_CONFINE_LANDLOCK, "/confinement");
+	if (!how->by_hand && j->config.audit_required && facts->audit == NULL)
+		report_add(&j->report, REASON_AUDIT_ABSENT, "/audit/required");
 	decide(&j->config, facts, &options, asker, &j->arena, &j->decision, &j->report);
 }
 
@@ -85,17 +87,32 @@ bool judging_image(const char *text, size_t len, struct text *arena, struct imag
 	return report->count + report->dropped == before;
 }
 
+/* What `cofferdam-policy argv -0 | sha256sum` prints. */
+static void hash_argv(const struct argv *argv, uint8_t sha256[SHA256_BYTES])
+{
+	SHA2_CTX context;
+
+	SHA256Init(&context);
+	for (uint16_t i = 0; i < argv->count; i++)
+		SHA256Update(&context, (const uint8_t *)argv->at[i], strlen(argv->at[i]) + 1);
+	SHA256Final(sha256, &context);
+}
+
 void judging_record(const struct judging *j, struct timespec now, uint64_t seq, bool all,
                     struct text *out)
 {
+	const struct argv *argv = &j->decision.launch.argv;
+	uint8_t argv_sha256[SHA256_BYTES];
 	const struct record_input input = {
 		.now = now,
 		.seq = seq,
 		.config_sha256 = j->hashed ? j->config_sha256 : NULL,
 		.turn_sha256 = NULL,
+		.argv_sha256 = argv->count > 0 ? argv_sha256 : NULL,
 		.confinement = j->confined == CONFINE_FULL ? "full" : "no-landlock",
 		.all = all,
 	};
 
+	hash_argv(argv, argv_sha256);
 	record_decision(&input, &j->decision, &j->report, out);
 }

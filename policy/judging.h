@@ -16,10 +16,8 @@
 
 /*
  * One config document from bytes to a decision and its record: what `decide`,
- * `check` and `argv` share.  It makes no system call itself.
+ * `check` and `argv` share.  It makes no system call itself; libmd hashes.
  */
-
-#define SHA256_BYTES 32
 
 /* The config's strings; what decide composes (argv, label, pointers); the
  * image's strings. */

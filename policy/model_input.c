@@ -37,66 +37,66 @@ static const char *const ROLES[] = {"system", "user", "assistant", "tool", NULL}
 static const char *const FUNCTION[] = {"function", NULL};
 
 static const struct schema_field CALLED_FIELDS[] = {
-        {.key = "name", .type = SCHEMA_STRING, .required = true, .judge = judge_name},
-        {.key = "arguments", .type = SCHEMA_STRING, .required = true},
+	{.key = "name", .type = SCHEMA_STRING, .required = true, .judge = judge_name},
+	{.key = "arguments", .type = SCHEMA_STRING, .required = true},
 };
 
 static const struct schema_field CALL_FIELDS[] = {
-        {.key = "id", .type = SCHEMA_STRING, .required = true, .min = 1, .max = CALL_ID_UNITS},
-        {.key = "type", .type = SCHEMA_STRING, .required = true, .words = FUNCTION},
-        {.key = "function",
-         .type = SCHEMA_OBJECT,
-         .required = true,
-         .open = true,
-         .of = CALLED_FIELDS,
-         .count = COUNT(CALLED_FIELDS)},
+	{.key = "id", .type = SCHEMA_STRING, .required = true, .min = 1, .max = CALL_ID_UNITS},
+	{.key = "type", .type = SCHEMA_STRING, .required = true, .words = FUNCTION},
+	{.key = "function",
+	 .type = SCHEMA_OBJECT,
+	 .required = true,
+	 .open = true,
+	 .of = CALLED_FIELDS,
+	 .count = COUNT(CALLED_FIELDS)},
 };
 
 static const struct schema_field CALL = {
-        .type = SCHEMA_OBJECT, .open = true, .of = CALL_FIELDS, .count = COUNT(CALL_FIELDS)};
+	.type = SCHEMA_OBJECT, .open = true, .of = CALL_FIELDS, .count = COUNT(CALL_FIELDS)};
 
 static const struct schema_field MESSAGE_FIELDS[] = {
-        {.key = "role", .type = SCHEMA_STRING, .required = true, .words = ROLES},
-        {.key = "content", .type = SCHEMA_STRING, .required = true},
-        {.key = "tool_calls", .type = SCHEMA_ARRAY, .max = CALLS_MAX, .item = &CALL},
-        {.key = "tool_call_id", .type = SCHEMA_STRING, .min = 1, .max = CALL_ID_UNITS},
+	{.key = "role", .type = SCHEMA_STRING, .required = true, .words = ROLES},
+	{.key = "content", .type = SCHEMA_STRING, .required = true},
+	{.key = "tool_calls", .type = SCHEMA_ARRAY, .max = CALLS_MAX, .item = &CALL},
+	{.key = "tool_call_id", .type = SCHEMA_STRING, .min = 1, .max = CALL_ID_UNITS},
 };
 
 /* A message is the one object here whose unknown members are refused: a member
  * that was dropped might be the one that carries a file or an image. */
 static const struct schema_field MESSAGE = {
-        .type = SCHEMA_OBJECT, .of = MESSAGE_FIELDS, .count = COUNT(MESSAGE_FIELDS)};
+	.type = SCHEMA_OBJECT, .of = MESSAGE_FIELDS, .count = COUNT(MESSAGE_FIELDS)};
 
 static const struct schema_field OFFERED_FIELDS[] = {
-        {.key = "name", .type = SCHEMA_STRING, .required = true, .judge = judge_name},
-        {.key = "description", .type = SCHEMA_STRING, .required = true},
-        {.key = "parameters", .type = SCHEMA_MAP, .required = true},
+	{.key = "name", .type = SCHEMA_STRING, .required = true, .judge = judge_name},
+	{.key = "description", .type = SCHEMA_STRING, .required = true},
+	{.key = "parameters", .type = SCHEMA_MAP, .required = true},
 };
 
 static const struct schema_field TOOL_FIELDS[] = {
-        {.key = "type", .type = SCHEMA_STRING, .required = true, .words = FUNCTION},
-        {.key = "function",
-         .type = SCHEMA_OBJECT,
-         .required = true,
-         .open = true,
-         .of = OFFERED_FIELDS,
-         .count = COUNT(OFFERED_FIELDS)},
+	{.key = "type", .type = SCHEMA_STRING, .required = true, .words = FUNCTION},
+	{.key = "function",
+	 .type = SCHEMA_OBJECT,
+	 .required = true,
+	 .open = true,
+	 .of = OFFERED_FIELDS,
+	 .count = COUNT(OFFERED_FIELDS)},
 };
 
 static const struct schema_field TOOL = {
-        .type = SCHEMA_OBJECT, .open = true, .of = TOOL_FIELDS, .count = COUNT(TOOL_FIELDS)};
+	.type = SCHEMA_OBJECT, .open = true, .of = TOOL_FIELDS, .count = COUNT(TOOL_FIELDS)};
 
 static const struct schema_field INPUT_FIELDS[] = {
-        {.key = "messages",
-         .type = SCHEMA_ARRAY,
-         .required = true,
-         .max = MESSAGES_MAX,
-         .item = &MESSAGE},
-        {.key = "tools", .type = SCHEMA_ARRAY, .max = TOOLS_MAX, .item = &TOOL},
+	{.key = "messages",
+	 .type = SCHEMA_ARRAY,
+	 .required = true,
+	 .max = MESSAGES_MAX,
+	 .item = &MESSAGE},
+	{.key = "tools", .type = SCHEMA_ARRAY, .max = TOOLS_MAX, .item = &TOOL},
 };
 
 static const struct schema_field INPUT = {
-        .type = SCHEMA_OBJECT, .open = true, .of = INPUT_FIELDS, .count = COUNT(INPUT_FIELDS)};
+	.type = SCHEMA_OBJECT, .open = true, .of = INPUT_FIELDS, .count = COUNT(INPUT_FIELDS)};
 
 /* What a value inside a tool's parameters is there for.  Only schema positions
  * have a role: property names, enum and const are data. */
@@ -118,34 +118,34 @@ struct keyword {
 };
 
 static const struct keyword KEYWORDS[] = {
-        {"$ref", ROLE_REFERENCE},
-        {"$dynamicRef", ROLE_REFERENCE},
-        {"$recursiveRef", ROLE_REFERENCE},
-        {"$schema", ROLE_REFERENCE},
-        {"$id", ROLE_REFERENCE},
-        {"$vocabulary", ROLE_VOCABULARY},
-        {"properties", ROLE_MAP},
-        {"patternProperties", ROLE_MAP},
-        {"$defs", ROLE_MAP},
-        {"definitions", ROLE_MAP},
-        {"dependentSchemas", ROLE_MAP},
-        {"items", ROLE_EITHER},
-        {"contains", ROLE_EITHER},
-        {"additionalProperties", ROLE_EITHER},
-        {"unevaluatedProperties", ROLE_EITHER},
-        {"unevaluatedItems", ROLE_EITHER},
-        {"propertyNames", ROLE_EITHER},
-        {"not", ROLE_EITHER},
-        {"if", ROLE_EITHER},
-        {"then", ROLE_EITHER},
-        {"else", ROLE_EITHER},
-        {"contentSchema", ROLE_EITHER},
-        {"additionalItems", ROLE_EITHER},
-        {"allOf", ROLE_SCHEMAS},
-        {"anyOf", ROLE_SCHEMAS},
-        {"oneOf", ROLE_SCHEMAS},
-        {"prefixItems", ROLE_SCHEMAS},
-        {"dependencies", ROLE_DEPENDENCIES},
+	{"$ref", ROLE_REFERENCE},
+	{"$dynamicRef", ROLE_REFERENCE},
+	{"$recursiveRef", ROLE_REFERENCE},
+	{"$schema", ROLE_REFERENCE},
+	{"$id", ROLE_REFERENCE},
+	{"$vocabulary", ROLE_VOCABULARY},
+	{"properties", ROLE_MAP},
+	{"patternProperties", ROLE_MAP},
+	{"$defs", ROLE_MAP},
+	{"definitions", ROLE_MAP},
+	{"dependentSchemas", ROLE_MAP},
+	{"items", ROLE_EITHER},
+	{"contains", ROLE_EITHER},
+	{"additionalProperties", ROLE_EITHER},
+	{"unevaluatedProperties", ROLE_EITHER},
+	{"unevaluatedItems", ROLE_EITHER},
+	{"propertyNames", ROLE_EITHER},
+	{"not", ROLE_EITHER},
+	{"if", ROLE_EITHER},
+	{"then", ROLE_EITHER},
+	{"else", ROLE_EITHER},
+	{"contentSchema", ROLE_EITHER},
+	{"additionalItems", ROLE_EITHER},
+	{"allOf", ROLE_SCHEMAS},
+	{"anyOf", ROLE_SCHEMAS},
+	{"oneOf", ROLE_SCHEMAS},
+	{"prefixItems", ROLE_SCHEMAS},
+	{"dependencies", ROLE_DEPENDENCIES},
 };
 
 /* One role a value.  Values come in document order, parents first, so one pass

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 #include "mountinfo.h"
 
+#include <string.h>
+
+#include "../ipc/limits.h"
 #include "number.h"
 #include "path.h"
 
@@ -53,8 +56,7 @@ static unsigned char escape_byte(const char *text, size_t len)
 }
 
 /* The next field with its escapes undone where it stands.  The NUL goes at the
- * latest where the blank after the field was, so a path that nothing follows
- * is bad. */
+ * latest where the blank, or the line's end, after the field was. */
 static char *next_path(struct line *line, size_t *len)
 {
 	size_t raw_len;
@@ -62,8 +64,6 @@ static char *next_path(struct line *line, size_t *len)
 	size_t out = 0;
 
 	*len = 0;
-	if (line->at >= line->end)
-		line->bad = true;
 	if (line->bad)
 		return field;
 	for (size_t i = 0; i < raw_len; i++) {
@@ -98,7 +98,7 @@ static void device(struct line *line, struct mountinfo_entry *entry)
 	entry->minor = (uint32_t)decimal(line, field + colon + 1, len - colon - 1, UINT32_MAX);
 }
 
-/* The optional tags end at a lone hyphen; type, source and options follow. */
+/* The optional tags end at a lone hyphen; the type, at the least, follows. */
 static void tail(struct line *line)
 {
 	bool hyphen = false;
@@ -110,8 +110,6 @@ static void tail(struct line *line)
 		hyphen = len == 1 && field[0] == '-';
 	}
 	(void)next_field(line, &len);
-	if (!hyphen)
-		line->bad = true;
 }
 
 static bool parse_line(char *text, size_t start, size_t end, struct mountinfo_entry *out)
@@ -167,6 +165,25 @@ const struct mountinfo_entry *mountinfo_find(const struct mountinfo *table, uint
 			return &table->at[i];
 	}
 	return NULL;
+}
+
+bool mountinfo_inside(const struct mountinfo_entry *entry, const char *path, size_t len, char *to,
+                      size_t *to_len)
+{
+	/* "/" in front of "/x" adds nothing, be it a root, a mount point or the
+	 * path itself. */
+	size_t root = entry->root_len == 1 ? 0 : entry->root_len;
+	size_t point = entry->point_len == 1 ? 0 : entry->point_len;
+	size_t rest = len == 1 ? 0 : len - point;
+
+	if (entry->root_len == 0 || !path_contains(entry->point, entry->point_len, path, len) ||
+	    root > PATH_BYTES_MAX || rest > PATH_BYTES_MAX - root)
+		return false;
+	memcpy(to, entry->root, entry->root_len);
+	memcpy(to + root, path + point, rest);
+	*to_len = root + rest > 0 ? root + rest : 1;
+	to[*to_len] = '\0';
+	return true;
 }
 
 const char *mountinfo_below(const struct mountinfo *table, const char *path, size_t len)

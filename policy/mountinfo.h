@@ -46,6 +46,15 @@ __attribute__((warn_unused_result)) bool mountinfo_parse(struct mountinfo *out, 
 /* The mount with this id, or NULL. */
 const struct mountinfo_entry *mountinfo_find(const struct mountinfo *table, uint64_t id);
 
+/* Where a canonical path lies inside the mount's file system: the mount's root,
+ * then the rest of the path below the mount point; written to `to`, which holds
+ * PATH_BYTES_MAX + 1 bytes, with a NUL.  False, and nothing written, when the
+ * mount says not where it lies, the path is not below its mount point, or the
+ * result is too long. */
+__attribute__((warn_unused_result)) bool mountinfo_inside(const struct mountinfo_entry *entry,
+                                                          const char *path, size_t len, char *to,
+                                                          size_t *to_len);
+
 /* A mount point strictly below a canonical path, or NULL. */
 const char *mountinfo_below(const struct mountinfo *table, const char *path, size_t len);
 

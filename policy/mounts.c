@@ -109,7 +109,23 @@ struct system_directory {
 	enum inside inside;
 };
 
+/* A directory stands before those that it holds: the first that fits is named. */
 static const struct system_directory SYSTEM[] = {
+	{"/root", INSIDE_ANY},
+	{"/home", INSIDE_ANY},
+	{"/var", INSIDE_ANY},
+	{"/var/lib", INSIDE_ANY},
+	{"/var/log", INSIDE_ANY},
+	{"/var/cache", INSIDE_ANY},
+	{"/var/spool", INSIDE_ANY},
+	{"/var/tmp", INSIDE_ANY},
+	{"/run", INSIDE_ANY},
+	{"/run/user", INSIDE_ANY},
+	{"/tmp", INSIDE_ANY},
+	{"/opt", INSIDE_ANY},
+	{"/srv", INSIDE_ANY},
+	{"/mnt", INSIDE_ANY},
+	{"/media", INSIDE_ANY},
 	{"/proc", INSIDE_NOTHING},
 	{"/sys", INSIDE_NOTHING},
 	{"/dev", INSIDE_NOTHING},
@@ -128,21 +144,6 @@ static const struct system_directory SYSTEM[] = {
 	{"/var/run/containerd", INSIDE_NOTHING},
 	{"/var/lib/docker", INSIDE_NOTHING},
 	{"/var/lib/containerd", INSIDE_NOTHING},
-	{"/root", INSIDE_ANY},
-	{"/home", INSIDE_ANY},
-	{"/var", INSIDE_ANY},
-	{"/var/lib", INSIDE_ANY},
-	{"/var/log", INSIDE_ANY},
-	{"/var/cache", INSIDE_ANY},
-	{"/var/spool", INSIDE_ANY},
-	{"/var/tmp", INSIDE_ANY},
-	{"/run", INSIDE_ANY},
-	{"/run/user", INSIDE_ANY},
-	{"/tmp", INSIDE_ANY},
-	{"/opt", INSIDE_ANY},
-	{"/srv", INSIDE_ANY},
-	{"/mnt", INSIDE_ANY},
-	{"/media", INSIDE_ANY},
 };
 
 static const char *system_directory(const char *path, size_t len, bool is_file)

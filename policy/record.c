@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "record.h"
 
-#include <sha2.h>
 #include <string.h>
 
 #define SECONDS_A_DAY 86400
@@ -114,7 +113,7 @@ static void hash(struct text *out, const char *name, const uint8_t *sha256)
 		return;
 	}
 	text_string(out, "\"");
-	text_hex(out, sha256, SHA256_DIGEST_LENGTH);
+	text_hex(out, sha256, SHA256_BYTES);
 	text_string(out, "\"");
 }
 
@@ -143,24 +142,6 @@ static void put_findings(struct text *out, const struct report *report, bool all
 	}
 	text_string(out, "]");
 	number(out, "findings_dropped", report->count - count + report->dropped);
-}
-
-/* SHA-256 over the words, each followed by a NUL: what `cofferdam-policy argv
- * -0 | sha256sum` prints. */
-static void put_argv_hash(struct text *out, const struct argv *argv)
-{
-	uint8_t sha256[SHA256_DIGEST_LENGTH];
-	SHA2_CTX context;
-
-	if (argv->count == 0) {
-		hash(out, "argv_sha256", NULL);
-		return;
-	}
-	SHA256Init(&context);
-	for (uint16_t i = 0; i < argv->count; i++)
-		SHA256Update(&context, (const uint8_t *)argv->at[i], strlen(argv->at[i]) + 1);
-	SHA256Final(sha256, &context);
-	hash(out, "argv_sha256", sha256);
 }
 
 static void put_identity(struct text *out, const struct decision *decision, bool known)
@@ -292,7 +273,7 @@ void record_decision(const struct record_input *input, const struct decision *de
 	put_findings(out, report, input->all);
 	hash(out, "config_sha256", input->config_sha256);
 	hash(out, "turn_sha256", input->turn_sha256);
-	put_argv_hash(out, &launch->argv);
+	hash(out, "argv_sha256", input->argv_sha256);
 	put_identity(out, decision, known);
 	put_mounts(out, decision);
 	member(out, "endpoint", launch->endpoint);

@@ -12,11 +12,14 @@
 /* The decision record: one line of JSON, schema_version 1 (design section 6),
  * ASCII only.  Pure; the caller gives the time. */
 
+#define SHA256_BYTES 32
+
 struct record_input {
 	struct timespec now; /* CLOCK_REALTIME */
 	uint64_t seq; /* within the process, from 1 */
-	const uint8_t *config_sha256; /* 32 bytes, NULL when not known */
+	const uint8_t *config_sha256; /* SHA256_BYTES, NULL when not known */
 	const uint8_t *turn_sha256;
+	const uint8_t *argv_sha256; /* of the words, each with a NUL after it */
 	const char *confinement; /* "full", "no-landlock" … */
 	bool all; /* list every finding (check), not only the first */
 };

@@ -312,7 +312,7 @@ static bool missing(struct walk *walk, int error)
 		if (is_dot(&name))
 			continue;
 		if (is_dotdot(&name))
-			return failed(walk->out, error);
+			return failed(out, error);
 		if (!text_push(out, &name))
 			return too_deep(out);
 		more = true;
@@ -434,31 +434,16 @@ static bool step(struct walk *walk)
 	return is_dotdot(&name) ? ascend(walk) : enter(walk, &name);
 }
 
-/* Where the place lies inside its file system: what the mount shows as its
- * root, and the rest of the path below the mount point. */
-static void locate(struct walk *walk)
+/* Where the place (of a missing one: the directory reached, and what is missing
+ * below it) lies inside its file system. */
+static void locate(const struct walk *walk)
 {
 	struct place *out = walk->out;
 	const struct mountinfo_entry *entry = mountinfo_find(&mount_table, walk->here.mount);
-	size_t root;
-	size_t point;
 
-	if (!walk->here.mount_known || entry == NULL || entry->root_len == 0 ||
-	    !path_contains(entry->point, entry->point_len, out->path, out->len))
+	if (!walk->here.mount_known || entry == NULL ||
+	    !mountinfo_inside(entry, out->path, out->len, out->inside, &out->inside_len))
 		return;
-	/* "/" in front of "/x" adds nothing. */
-	root = entry->root_len == 1 ? 0 : entry->root_len;
-	point = entry->point_len == 1 ? 0 : entry->point_len;
-	if (out->len == 1)
-		point = 1;
-	if (root + out->len - point > PATH_BYTES_MAX)
-		return;
-	memcpy(out->inside, entry->root, entry->root_len);
-	memcpy(out->inside + root, out->path + point, out->len - point);
-	out->inside_len = root + out->len - point;
-	if (out->inside_len == 0)
-		out->inside_len = 1;
-	out->inside[out->inside_len] = '\0';
 	out->major = entry->major;
 	out->minor = entry->minor;
 	out->located = true;

@@ -27,22 +27,22 @@ struct walk {
 };
 
 static const char *const TYPE[] = {
-        [SCHEMA_STRING] = "a string", [SCHEMA_BOOLEAN] = "true or false",
-        [SCHEMA_INTEGER] = "a number", [SCHEMA_DECIMAL] = "a number",
-        [SCHEMA_OBJECT] = "an object", [SCHEMA_ARRAY] = "an array",
-        [SCHEMA_MAP] = "an object",
+	[SCHEMA_STRING] = "a string",  [SCHEMA_BOOLEAN] = "true or false",
+	[SCHEMA_INTEGER] = "a number", [SCHEMA_DECIMAL] = "a number",
+	[SCHEMA_OBJECT] = "an object", [SCHEMA_ARRAY] = "an array",
+	[SCHEMA_MAP] = "an object",
 };
 
 static const char *const FOUND[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string",
-        [JSON_NUMBER] = "a number",  [JSON_TRUE] = "true",      [JSON_FALSE] = "false",
-        [JSON_NULL] = "null",
+	[JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string",
+	[JSON_NUMBER] = "a number",  [JSON_TRUE] = "true",      [JSON_FALSE] = "false",
+	[JSON_NULL] = "null",
 };
 
 static const char *const TYPE_WORD[] = {
-        [SCHEMA_STRING] = "string",   [SCHEMA_BOOLEAN] = "boolean", [SCHEMA_INTEGER] = "integer",
-        [SCHEMA_DECIMAL] = "number",  [SCHEMA_OBJECT] = "object",   [SCHEMA_ARRAY] = "array",
-        [SCHEMA_MAP] = "object",
+	[SCHEMA_STRING] = "string",  [SCHEMA_BOOLEAN] = "boolean", [SCHEMA_INTEGER] = "integer",
+	[SCHEMA_DECIMAL] = "number", [SCHEMA_OBJECT] = "object",   [SCHEMA_ARRAY] = "array",
+	[SCHEMA_MAP] = "object",
 };
 
 /* The text that a judged string is unescaped into. */
@@ -356,13 +356,15 @@ static void check_number(struct walk *walk, const struct schema_field *field, ui
 	switch (read_number(walk->doc, field, node, &value)) {
 	case NUMBER_OK:
 		if (value < field->min)
-			out_of_bounds(walk, or_else(why(field)->low, REASON_SHAPE_VALUE), field, node);
+			out_of_bounds(walk, or_else(why(field)->low, REASON_SHAPE_VALUE), field,
+			              node);
 		break;
 	case NUMBER_RANGE:
 		out_of_bounds(walk, or_else(why(field)->high, REASON_SHAPE_VALUE), field, node);
 		break;
 	case NUMBER_GRAMMAR:
-		report_at(walk->report, or_else(why(field)->unfit, REASON_SHAPE_VALUE), walk->doc, node,
+		report_at(walk->report, or_else(why(field)->unfit, REASON_SHAPE_VALUE), walk->doc,
+		          node,
 		          field->type == SCHEMA_DECIMAL
 		                  ? "expected digits, and at most nine after a point"
 		                  : "expected digits only");
@@ -480,7 +482,7 @@ static void write_value(struct walk *walk, const struct schema_field *field, uin
 	}
 	text_string(walk->out, object ? "{" : "[");
 	walk->at[walk->depth] =
-	        (struct level){field, object ? node : json_first(walk->doc, node), 0, false};
+		(struct level){field, object ? node : json_first(walk->doc, node), 0, false};
 	walk->depth++;
 }
 
@@ -558,13 +560,13 @@ static void emit_bound(struct text *out, const char *before, const struct schema
 static void emit_bounds(struct text *out, const struct schema_field *field)
 {
 	static const char *const WORD[][2] = {
-	        [SCHEMA_STRING] = {",\"minLength\":", ",\"maxLength\":"},
-	        [SCHEMA_BOOLEAN] = {"", ""},
-	        [SCHEMA_INTEGER] = {",\"minimum\":", ",\"maximum\":"},
-	        [SCHEMA_DECIMAL] = {",\"minimum\":", ",\"maximum\":"},
-	        [SCHEMA_OBJECT] = {"", ""},
-	        [SCHEMA_ARRAY] = {",\"minItems\":", ",\"maxItems\":"},
-	        [SCHEMA_MAP] = {",\"minProperties\":", ",\"maxProperties\":"},
+		[SCHEMA_STRING] = {",\"minLength\":", ",\"maxLength\":"},
+		[SCHEMA_BOOLEAN] = {"", ""},
+		[SCHEMA_INTEGER] = {",\"minimum\":", ",\"maximum\":"},
+		[SCHEMA_DECIMAL] = {",\"minimum\":", ",\"maximum\":"},
+		[SCHEMA_OBJECT] = {"", ""},
+		[SCHEMA_ARRAY] = {",\"minItems\":", ",\"maxItems\":"},
+		[SCHEMA_MAP] = {",\"minProperties\":", ",\"maxProperties\":"},
 	};
 	bool number = field->type == SCHEMA_INTEGER || field->type == SCHEMA_DECIMAL;
 

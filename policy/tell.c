@@ -65,7 +65,7 @@ int tell_usage(const char *complaint, const char *word)
 	text_string(&text, complaint);
 	if (word != NULL) {
 		text_string(&text, ": ");
-		text_escaped(&text, word, strlen(word) < REPORT_DETAIL ? strlen(word) : REPORT_DETAIL);
+		text_escaped(&text, word, strnlen(word, REPORT_DETAIL));
 	}
 	text_string(&text, "; see cofferdam-policy --help\n");
 	put_line(&text);

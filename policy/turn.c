@@ -47,60 +47,60 @@ bool turn_name(const struct json *doc, uint32_t string)
 #define COUNT(fields) ((uint32_t)(sizeof(fields) / sizeof((fields)[0])))
 
 static const struct schema_field TOOL_FIELDS[] = {
-        {.key = "name",
-         .type = SCHEMA_STRING,
-         .required = true,
-         .judge = judge_name,
-         .pattern = NAME_PATTERN},
-        {.key = "description", .type = SCHEMA_STRING, .required = true},
-        {.key = "parameters",
-         .type = SCHEMA_MAP,
-         .required = true,
-         .note = "a JSON Schema, handed on as it is"},
+	{.key = "name",
+	 .type = SCHEMA_STRING,
+	 .required = true,
+	 .judge = judge_name,
+	 .pattern = NAME_PATTERN},
+	{.key = "description", .type = SCHEMA_STRING, .required = true},
+	{.key = "parameters",
+	 .type = SCHEMA_MAP,
+	 .required = true,
+	 .note = "a JSON Schema, handed on as it is"},
 };
 
 static const struct schema_field TOOL = {
-        .type = SCHEMA_OBJECT, .open = true, .of = TOOL_FIELDS, .count = COUNT(TOOL_FIELDS)};
+	.type = SCHEMA_OBJECT, .open = true, .of = TOOL_FIELDS, .count = COUNT(TOOL_FIELDS)};
 
 static const struct schema_field SPEAKER_FIELDS[] = {
-        {.key = "id", .type = SCHEMA_STRING, .required = true, .max = TURN_SPEAKER_UNITS},
-        {.key = "name", .type = SCHEMA_STRING, .required = true, .max = TURN_SPEAKER_UNITS},
+	{.key = "id", .type = SCHEMA_STRING, .required = true, .max = TURN_SPEAKER_UNITS},
+	{.key = "name", .type = SCHEMA_STRING, .required = true, .max = TURN_SPEAKER_UNITS},
 };
 
 static const struct schema_field SERVER_FIELDS[] = {
-        {.key = "server",
-         .type = SCHEMA_STRING,
-         .required = true,
-         .judge = judge_name,
-         .pattern = NAME_PATTERN},
-        {.key = "tools", .type = SCHEMA_ARRAY, .required = true, .item = &TOOL},
+	{.key = "server",
+	 .type = SCHEMA_STRING,
+	 .required = true,
+	 .judge = judge_name,
+	 .pattern = NAME_PATTERN},
+	{.key = "tools", .type = SCHEMA_ARRAY, .required = true, .item = &TOOL},
 };
 
 static const struct schema_field SERVER = {
-        .type = SCHEMA_OBJECT, .open = true, .of = SERVER_FIELDS, .count = COUNT(SERVER_FIELDS)};
+	.type = SCHEMA_OBJECT, .open = true, .of = SERVER_FIELDS, .count = COUNT(SERVER_FIELDS)};
 
 static const struct schema_field TURN_FIELDS[] = {
-        {.key = "text",
-         .type = SCHEMA_STRING,
-         .required = true,
-         .max = TURN_TEXT_UNITS,
-         .note = "the message for the agent"},
-        {.key = "speaker",
-         .type = SCHEMA_OBJECT,
-         .required = true,
-         .open = true,
-         .of = SPEAKER_FIELDS,
-         .count = COUNT(SPEAKER_FIELDS)},
-        {.key = "model", .type = SCHEMA_STRING, .required = true},
-        {.key = "prompt", .type = SCHEMA_STRING, .required = true},
-        {.key = "timeZone", .type = SCHEMA_STRING, .required = true},
-        {.key = "tools", .type = SCHEMA_ARRAY, .required = true, .item = &TOOL},
-        {.key = "reset", .type = SCHEMA_BOOLEAN},
-        {.key = "mcp", .type = SCHEMA_ARRAY, .required = true, .item = &SERVER},
+	{.key = "text",
+	 .type = SCHEMA_STRING,
+	 .required = true,
+	 .max = TURN_TEXT_UNITS,
+	 .note = "the message for the agent"},
+	{.key = "speaker",
+	 .type = SCHEMA_OBJECT,
+	 .required = true,
+	 .open = true,
+	 .of = SPEAKER_FIELDS,
+	 .count = COUNT(SPEAKER_FIELDS)},
+	{.key = "model", .type = SCHEMA_STRING, .required = true},
+	{.key = "prompt", .type = SCHEMA_STRING, .required = true},
+	{.key = "timeZone", .type = SCHEMA_STRING, .required = true},
+	{.key = "tools", .type = SCHEMA_ARRAY, .required = true, .item = &TOOL},
+	{.key = "reset", .type = SCHEMA_BOOLEAN},
+	{.key = "mcp", .type = SCHEMA_ARRAY, .required = true, .item = &SERVER},
 };
 
 static const struct schema_field TURN = {
-        .type = SCHEMA_OBJECT, .open = true, .of = TURN_FIELDS, .count = COUNT(TURN_FIELDS)};
+	.type = SCHEMA_OBJECT, .open = true, .of = TURN_FIELDS, .count = COUNT(TURN_FIELDS)};
 
 void turn_write(const struct json *doc, struct text *out, struct text *dropped,
                 struct report *report)

@@ -335,12 +335,15 @@ class Report:
 
 def run_one(report, tree, name, body):
     problem = None
+    start = time.monotonic()
     try:
         body(tree)
     except Failure as failure:
         problem = str(failure)
     except Exception:
         problem = traceback.format_exc()
+    if "TIMES" in os.environ:
+        print("%.1f %s" % (time.monotonic() - start, name))
     report.one(name, problem)
 
 
@@ -351,7 +354,7 @@ def main(make_tree, jobs=None):
     report = Report()
     tree = make_tree()
     try:
-        with ThreadPoolExecutor(jobs or os.cpu_count() or 2) as pool:
+        with ThreadPoolExecutor(jobs or 3 * (os.cpu_count() or 2)) as pool:
             for name, body in chosen:
                 pool.submit(run_one, report, tree, name, body)
     finally:

@@ -384,4 +384,4 @@ if __name__ == "__main__":
     print("# engine %s at %s" % (docker("version", "--format", "{{.Server.Version}}").strip(),
                                  SOCKET), flush=True)
     harness.FIRST_UID += 1000
-    main(Tree)
+    main(Tree, os.cpu_count())

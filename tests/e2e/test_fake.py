@@ -229,8 +229,8 @@ def worker_that_ignores_its_input(case):
 @table([
     ("not JSON", b"{", "SANDBOX_TURN json.truncated", b""),
     ("empty", b"", "SANDBOX_TURN json.empty", b""),
-    ("wrong type", b'{"text":7}', "SANDBOX_TURN", b"/text"),
-    ("nested wrong type", json.dumps({
+    ("missing keys", b'{"text":"t"}', "SANDBOX_TURN shape.missing", b"/speaker"),
+    ("wrong type", json.dumps({
         "text": "t", "speaker": {"id": 1, "name": "n"}, "model": "m", "prompt": "p",
         "timeZone": "z", "tools": [], "mcp": []}).encode(),
      "SANDBOX_TURN shape.type", b"/speaker/id"),
@@ -582,7 +582,6 @@ def killed_while_the_worker_runs(case):
     ("create: two ids", [{"on": "create", "out": ("a" * 64 + "\n") * 2}], {}, None, None),
     ("create: no newline", [{"on": "create", "out": "a" * 64}], {}, None, None),
     ("create: nothing", [{"on": "create", "out": ""}], {}, None, None),
-    ("create: another container's id", [{"on": "create", "out": "a" * 64 + "\n"}], {}, None, None),
     ("create: a flood", [{"on": "create", "flood": 3000000}], {}, None, None),
     ("create: dies after it was done", [{"on": "create", "die": 9}], {}, 69, None),
     ("create: fails after it was done", [{"on": "create", "exit": 1, "out": ""}], {}, 69, None),
@@ -932,7 +931,9 @@ def with_one_running(case, change, status, reason, same_state=False):
      False),
     ("one live container allowed",
      lambda c: (mounts(c, c.broker, c.own_dir("workspace")), c.limit(live=1)), 75,
-     "SANDBOX_BUSY live.limit", False),
+     "SANDBOX_BUSY live.limit", True),
+    ("two live containers allowed",
+     lambda c: (mounts(c, c.broker, c.own_dir("workspace")), c.limit(live=2)), 0, None, True),
 ])
 def two_launches(case, name, change, status, reason, same_state):
     with_one_running(case, change, status, reason, same_state)
@@ -1025,7 +1026,8 @@ def status_descriptor(case):
         lines = file.read().splitlines()
     equal("lines of status", 1, len(lines))
     status = json.loads(lines[0])
-    equal("exit status of the worker", 3, status.get("exit"))
+    equal("what it says", ("SANDBOX_WORKER", "worker.exit", 1, 3, False),
+          tuple(status.get(key) for key in ("code", "reason", "exit", "container_exit", "oom")))
     for call in case.calls():
         equal("descriptors of docker " + call["kind"], ["0", "1", "2"], sorted(call["fds"]))
 
@@ -1040,8 +1042,8 @@ MAY = {"read", "write", "pread64", "readv", "writev", "close", "exit", "exit_gro
 def traced(case):
     """{policy command: [its system calls after its filter was installed]}, from a whole run."""
     path = case.dir + "/trace"
-    argv = ["strace", "-f", "-qq", "-o", path, "-s", "64", "--",
-            "setpriv", "--reuid", str(case.uid), "--regid", str(case.uid), "--clear-groups",
+    argv = ["/usr/bin/strace", "-f", "-qq", "-o", path, "-s", "64", "--",
+            "/usr/bin/setpriv", "--reuid", str(case.uid), "--regid", str(case.uid), "--clear-groups",
             *case.argv("run", [], case.config)]
     done = subprocess.run(argv, input=case.turn_bytes(), capture_output=True, cwd="/", env=case.env,
                           timeout=180, check=False)

@@ -46,16 +46,14 @@ struct verdict {
 #define LIMITS(limits) TURN(",\"limits\":{" limits "}")
 #define HEX16 "0123456789abcdef"
 #define GRANT "/grants/" HEX16 HEX16 HEX16 HEX16
-#define GRANT_MOUNT(guest, mode) \
+#define GRANT_MOUNT(guest, mode)                                                                   \
 	"{\"host\":\"/srv/g\",\"guest\":\"" guest "\",\"mode\":\"" mode "\"}"
 #define SESSION_START "\"version\":1,\"mode\":\"session\",\"image\":\"worker:1\""
 #define SESSION_KEY "\"session\":{\"key\":\"k\",\"revision\":0}"
-#define SESSION(mounts, more) \
-	"{" SESSION_START "," SESSION_KEY ",\"mounts\":[" mounts "]" more "}"
-#define KEYED(session) \
-	"{" SESSION_START ",\"session\":" session ",\"mounts\":[" WORKSPACE "]}"
+#define SESSION(mounts, more) "{" SESSION_START "," SESSION_KEY ",\"mounts\":[" mounts "]" more "}"
+#define KEYED(session) "{" SESSION_START ",\"session\":" session ",\"mounts\":[" WORKSPACE "]}"
 #define MOUNTED(mounts) "{" START ",\"mounts\":[" mounts "]}"
-#define HOSTED(host) \
+#define HOSTED(host)                                                                               \
 	MOUNTED("{\"host\":\"" host "\",\"guest\":\"/broker\",\"mode\":\"ro\"}," WORKSPACE)
 #define BUNDLE(guest) TURN(",\"bundle\":{\"host\":\"/srv/f\",\"guest\":\"" guest "\"}")
 #define TEN "0123456789"
@@ -65,240 +63,234 @@ struct verdict {
 #define ID HEX16 HEX16 HEX16 HEX16
 
 static const struct verdict VERDICTS[] = {
-        {TURN(""), REASON_NONE, ""},
-        {SESSION(WORKSPACE, ""), REASON_NONE, ""},
-        {"[]", REASON_SHAPE_TYPE, ""},
-        /* Top level. */
-        {TURN(",\"$schema\":\"x\""), REASON_NONE, ""},
-        {TURN(",\"$schema\":1"), REASON_SHAPE_TYPE, "/$schema"},
-        {TURN(",\"limits\":{\"$schema\":\"x\"}"), REASON_SHAPE_UNKNOWN_KEY, "/limits/$schema"},
-        {TURN(",\"Image\":\"x\""), REASON_SHAPE_UNKNOWN_KEY, "/Image"},
-        {TURN(",\"privileged\":true"), REASON_SHAPE_UNKNOWN_KEY, "/privileged"},
-        {"{\"mode\":\"turn\",\"image\":\"a\"," MOUNTS "}", REASON_SHAPE_MISSING, "/version"},
-        {"{\"version\":1,\"image\":\"a\"," MOUNTS "}", REASON_SHAPE_MISSING, "/mode"},
-        {"{\"version\":1,\"mode\":\"turn\"," MOUNTS "}", REASON_SHAPE_MISSING, "/image"},
-        {"{" START "}", REASON_SHAPE_MISSING, "/mounts"},
-        {"{\"version\":0,\"mode\":\"turn\",\"image\":\"a\"," MOUNTS "}", REASON_CONFIG_VERSION,
-         "/version"},
-        {"{\"version\":2,\"mode\":\"turn\",\"image\":\"a\"," MOUNTS "}", REASON_CONFIG_VERSION,
-         "/version"},
-        {"{\"version\":1.0,\"mode\":\"turn\",\"image\":\"a\"," MOUNTS "}", REASON_CONFIG_VERSION,
-         "/version"},
-        {"{\"version\":\"1\",\"mode\":\"turn\",\"image\":\"a\"," MOUNTS "}",
-         REASON_CONFIG_VERSION, "/version"},
-        {"{\"version\":1,\"mode\":\"run\",\"image\":\"a\"," MOUNTS "}", REASON_SHAPE_VALUE,
-         "/mode"},
-        {"{\"version\":1,\"mode\":1,\"image\":\"a\"," MOUNTS "}", REASON_SHAPE_TYPE, "/mode"},
-        /* Image and name. */
-        {"{\"version\":1,\"mode\":\"turn\",\"image\":\"-x\"," MOUNTS "}", REASON_IMAGE_GRAMMAR,
-         "/image"},
-        {"{\"version\":1,\"mode\":\"turn\",\"image\":\"\"," MOUNTS "}", REASON_IMAGE_GRAMMAR,
-         "/image"},
-        {"{\"version\":1,\"mode\":\"turn\",\"image\":\"a b\"," MOUNTS "}", REASON_IMAGE_GRAMMAR,
-         "/image"},
-        {"{\"version\":1,\"mode\":\"turn\",\"image\":\"sha256:" ID "\"," MOUNTS "}", REASON_NONE,
-         ""},
-        {TURN(",\"imageId\":\"sha256:" ID "\""), REASON_NONE, ""},
-        {TURN(",\"imageId\":\"" ID "\""), REASON_IMAGE_GRAMMAR, "/imageId"},
-        {TURN(",\"imageId\":\"sha256:" ID "0\""), REASON_IMAGE_GRAMMAR, "/imageId"},
-        {TURN(",\"imageId\":null"), REASON_SHAPE_TYPE, "/imageId"},
-        {TURN(",\"name\":\"a\""), REASON_NONE, ""},
-        {TURN(",\"name\":\"" NAME91 "\""), REASON_NONE, ""},
-        {TURN(",\"name\":\"" NAME91 "1\""), REASON_NAME_GRAMMAR, "/name"},
-        {TURN(",\"name\":\"\""), REASON_NAME_GRAMMAR, "/name"},
-        {TURN(",\"name\":\"-a\""), REASON_NAME_GRAMMAR, "/name"},
-        {TURN(",\"name\":\"a\\n\""), REASON_NAME_GRAMMAR, "/name"},
-        {TURN(",\"name\":\"a\\u0000\""), REASON_NAME_GRAMMAR, "/name"},
-        /* Session. */
-        {TURN("," SESSION_KEY), REASON_SHAPE_UNKNOWN_KEY, "/session"},
-        {KEYED("null"), REASON_SHAPE_TYPE, "/session"},
-        {"{" SESSION_START ",\"mounts\":[" WORKSPACE "]}", REASON_SHAPE_MISSING, "/session"},
-        {KEYED("{\"key\":\"a b/c=\",\"revision\":9007199254740991}"), REASON_NONE, ""},
-        {KEYED("{\"key\":\"" KEY128 "\",\"revision\":0}"), REASON_NONE, ""},
-        {KEYED("{\"key\":\"" KEY128 "x\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
-        {KEYED("{\"key\":\"\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
-        {KEYED("{\"key\":\"-a\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
-        {KEYED("{\"key\":\"a,b\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
-        {KEYED("{\"key\":\"a\\\"b\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
-        {KEYED("{\"key\":\"a\\\\b\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
-        {KEYED("{\"key\":\"a\\n\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
-        {KEYED("{\"key\":\"\\u00e9\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
-        {KEYED("{\"key\":\"a\\u007f\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
-        {KEYED("{\"key\":1,\"revision\":0}"), REASON_SHAPE_TYPE, "/session/key"},
-        {KEYED("{\"revision\":0}"), REASON_SHAPE_MISSING, "/session/key"},
-        {KEYED("{\"key\":\"a\"}"), REASON_SHAPE_MISSING, "/session/revision"},
-        {KEYED("{\"key\":\"a\",\"revision\":9007199254740992}"), REASON_SHAPE_VALUE,
-         "/session/revision"},
-        {KEYED("{\"key\":\"a\",\"revision\":-1}"), REASON_SHAPE_VALUE, "/session/revision"},
-        {KEYED("{\"key\":\"a\",\"revision\":1.5}"), REASON_SHAPE_VALUE, "/session/revision"},
-        {KEYED("{\"key\":\"a\",\"revision\":null}"), REASON_SHAPE_TYPE, "/session/revision"},
-        {KEYED("{\"key\":\"a\",\"revision\":0,\"x\":1}"), REASON_SHAPE_UNKNOWN_KEY,
-         "/session/x"},
-        /* User. */
-        {TURN(",\"user\":{\"uid\":1,\"gid\":1}"), REASON_NONE, ""},
-        {TURN(",\"user\":{\"uid\":2147483647,\"gid\":2147483647}"), REASON_NONE, ""},
-        {TURN(",\"user\":{\"uid\":0,\"gid\":1}"), REASON_USER_ROOT, "/user/uid"},
-        {TURN(",\"user\":{\"uid\":1,\"gid\":0}"), REASON_USER_ROOT, "/user/gid"},
-        {TURN(",\"user\":{\"uid\":2147483648,\"gid\":1}"), REASON_USER_RANGE, "/user/uid"},
-        {TURN(",\"user\":{\"uid\":1,\"gid\":4294967296}"), REASON_USER_RANGE, "/user/gid"},
-        {TURN(",\"user\":{\"uid\":-1,\"gid\":1}"), REASON_USER_RANGE, "/user/uid"},
-        {TURN(",\"user\":{\"uid\":1e3,\"gid\":1}"), REASON_USER_RANGE, "/user/uid"},
-        {TURN(",\"user\":{\"uid\":\"1\",\"gid\":1}"), REASON_SHAPE_TYPE, "/user/uid"},
-        {TURN(",\"user\":{\"uid\":1}"), REASON_SHAPE_MISSING, "/user/gid"},
-        {TURN(",\"user\":\"1:1\""), REASON_SHAPE_TYPE, "/user"},
-        /* Mounts. */
-        {MOUNTED(WORKSPACE "," BROKER), REASON_NONE, ""},
-        {MOUNTED(BROKER), REASON_SHAPE_COUNT, "/mounts"},
-        {MOUNTED(WORKSPACE), REASON_SHAPE_COUNT, "/mounts"},
-        {MOUNTED(BROKER "," BROKER), REASON_MOUNT_GUEST_TWICE, "/mounts/1/guest"},
-        {MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/data\",\"mode\":\"rw\"}"),
-         REASON_MOUNT_GUEST, "/mounts/1/guest"},
-        {MOUNTED(BROKER "," GRANT_MOUNT(GRANT, "rw")), REASON_MOUNT_GUEST, "/mounts/1/guest"},
-        {MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace/\",\"mode\":\"rw\"}"),
-         REASON_MOUNT_GUEST, "/mounts/1/guest"},
-        {MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace\\u0000\",\"mode\":\"rw\"}"),
-         REASON_MOUNT_GUEST, "/mounts/1/guest"},
-        {MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace\",\"mode\":\"ro\"}"),
-         REASON_MOUNT_MODE, "/mounts/1/mode"},
-        {MOUNTED("{\"host\":\"/a\",\"guest\":\"/broker\",\"mode\":\"rw\"}," WORKSPACE),
-         REASON_MOUNT_MODE, "/mounts/0/mode"},
-        {MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace\",\"mode\":\"RW\"}"),
-         REASON_SHAPE_VALUE, "/mounts/1/mode"},
-        {MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace\"}"), REASON_SHAPE_MISSING,
-         "/mounts/1/mode"},
-        {MOUNTED(BROKER ",{\"guest\":\"/workspace\",\"mode\":\"rw\"}"), REASON_SHAPE_MISSING,
-         "/mounts/1/host"},
-        {HOSTED("relative"), REASON_MOUNT_RELATIVE, "/mounts/0/host"},
-        {HOSTED(""), REASON_MOUNT_RELATIVE, "/mounts/0/host"},
-        {HOSTED("/"), REASON_MOUNT_ROOT, "/mounts/0/host"},
-        {HOSTED("//."), REASON_MOUNT_ROOT, "/mounts/0/host"},
-        {HOSTED("/a,b"), REASON_MOUNT_CHARACTER, "/mounts/0/host"},
-        {HOSTED("/a\\\"b"), REASON_MOUNT_CHARACTER, "/mounts/0/host"},
-        {HOSTED("/a\\u0000"), REASON_MOUNT_CHARACTER, "/mounts/0/host"},
-        {HOSTED("/a\\n"), REASON_MOUNT_CHARACTER, "/mounts/0/host"},
-        {HOSTED("/a\\u00e9 b"), REASON_NONE, ""},
-        {HOSTED("/" KEY128 KEY128), REASON_MOUNT_TOO_LONG, "/mounts/0/host"},
-        {SESSION("", ""), REASON_SHAPE_COUNT, "/mounts"},
-        {SESSION(GRANT_MOUNT(GRANT, "ro"), ""), REASON_NONE, ""},
-        {SESSION(GRANT_MOUNT(GRANT, "rw") "," WORKSPACE, ""), REASON_NONE, ""},
-        {SESSION(GRANT_MOUNT(GRANT, "rw") "," GRANT_MOUNT(GRANT, "ro"), ""),
-         REASON_MOUNT_GUEST_TWICE, "/mounts/1/guest"},
-        {SESSION(BROKER, ""), REASON_MOUNT_GUEST, "/mounts/0/guest"},
-        {SESSION(GRANT_MOUNT(GRANT "0", "ro"), ""), REASON_MOUNT_GUEST, "/mounts/0/guest"},
-        {SESSION(GRANT_MOUNT("/grants/" HEX16, "ro"), ""), REASON_MOUNT_GUEST,
-         "/mounts/0/guest"},
-        {SESSION(GRANT_MOUNT("/grants/" HEX16 HEX16 HEX16 "0123456789ABCDEF", "ro"), ""),
-         REASON_MOUNT_GUEST, "/mounts/0/guest"},
-        {SESSION(GRANT_MOUNT("/grants/" HEX16 HEX16 HEX16 "0123456789abcdeg", "ro"), ""),
-         REASON_MOUNT_GUEST, "/mounts/0/guest"},
-        {SESSION(GRANT_MOUNT("/grantz/" HEX16 HEX16 HEX16 HEX16, "ro"), ""), REASON_MOUNT_GUEST,
-         "/mounts/0/guest"},
-        /* Bundle. */
-        {BUNDLE("/opt/bundle.js"), REASON_NONE, ""},
-        {BUNDLE("/workspaces"), REASON_NONE, ""},
-        {BUNDLE("/process"), REASON_NONE, ""},
-        {BUNDLE("/"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("a"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/a/"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/a/../b"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/a,b"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/a\\\"b"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/a\\u0000"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/a\\u00e9"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/proc/x"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/sys"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/dev/shm/x"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/tmp/x"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/tmp"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/broker"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {BUNDLE("/workspace/x"), REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {SESSION(GRANT_MOUNT(GRANT, "ro"),
-                 ",\"bundle\":{\"host\":\"/f\",\"guest\":\"/grants\"}"),
-         REASON_BUNDLE_GUEST, "/bundle/guest"},
-        {TURN(",\"bundle\":{\"host\":\"f\",\"guest\":\"/f\"}"), REASON_MOUNT_RELATIVE,
-         "/bundle/host"},
-        {TURN(",\"bundle\":{\"guest\":\"/f\"}"), REASON_SHAPE_MISSING, "/bundle/host"},
-        /* What runs. */
-        {TURN(",\"entrypoint\":\"node\""), REASON_NONE, ""},
-        {TURN(",\"entrypoint\":\"\""), REASON_COMMAND_WORD, "/entrypoint"},
-        {TURN(",\"entrypoint\":\"-x\""), REASON_COMMAND_WORD, "/entrypoint"},
-        {TURN(",\"entrypoint\":\"a\\n\""), REASON_COMMAND_WORD, "/entrypoint"},
-        {TURN(",\"entrypoint\":[\"a\"]"), REASON_SHAPE_TYPE, "/entrypoint"},
-        {TURN(",\"command\":[]"), REASON_NONE, ""},
-        {TURN(",\"command\":[\"\",\"-c\",\"a\\n\\tb \\u00e9\"]"), REASON_NONE, ""},
-        {TURN(",\"command\":[\"a\",\"b\\u0000\"]"), REASON_COMMAND_WORD, "/command/1"},
-        {TURN(",\"command\":[\"a\\r\"]"), REASON_COMMAND_WORD, "/command/0"},
-        {TURN(",\"command\":[\"a\\u001b\"]"), REASON_COMMAND_WORD, "/command/0"},
-        {TURN(",\"command\":[\"a\\u007f\"]"), REASON_COMMAND_WORD, "/command/0"},
-        {TURN(",\"command\":[1]"), REASON_SHAPE_TYPE, "/command/0"},
-        {TURN(",\"command\":\"a\""), REASON_SHAPE_TYPE, "/command"},
-        {TURN(",\"workdir\":\"/\""), REASON_NONE, ""},
-        {TURN(",\"workdir\":\"/workspace\""), REASON_NONE, ""},
-        {TURN(",\"workdir\":\"\""), REASON_WORKDIR_PATH, "/workdir"},
-        {TURN(",\"workdir\":\"a\""), REASON_WORKDIR_PATH, "/workdir"},
-        {TURN(",\"workdir\":\"/a/.\""), REASON_WORKDIR_PATH, "/workdir"},
-        {TURN(",\"workdir\":\"/proc\""), REASON_WORKDIR_PATH, "/workdir"},
-        {TURN(",\"workdir\":\"/sys/a\""), REASON_WORKDIR_PATH, "/workdir"},
-        {TURN(",\"workdir\":\"/dev\""), REASON_WORKDIR_PATH, "/workdir"},
-        {TURN(",\"workdir\":\"/developer\""), REASON_NONE, ""},
-        {TURN(",\"workdir\":\"/" KEY128 "/" KEY128 "\""), REASON_WORKDIR_PATH, "/workdir"},
-        {TURN(",\"environment\":{}"), REASON_NONE, ""},
-        {TURN(",\"environment\":{\"A_9\":\"\",\"_z\":\"x=\\u00e9 \"}"), REASON_NONE, ""},
-        {TURN(",\"environment\":{\"\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/"},
-        {TURN(",\"environment\":{\"9A\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/9A"},
-        {TURN(",\"environment\":{\"A-B\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/A-B"},
-        {TURN(",\"environment\":{\"A=B\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/A=B"},
-        {TURN(",\"environment\":{\"HOME\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/HOME"},
-        {TURN(",\"environment\":{\"HOMES\":\"\"}"), REASON_NONE, ""},
-        {TURN(",\"environment\":{\"A\":\"a\\n\"}"), REASON_ENVIRONMENT_VALUE, "/environment/A"},
-        {TURN(",\"environment\":{\"A\":\"\\u0000\"}"), REASON_ENVIRONMENT_VALUE,
-         "/environment/A"},
-        {TURN(",\"environment\":{\"A\":\"\\u007f\"}"), REASON_ENVIRONMENT_VALUE,
-         "/environment/A"},
-        {TURN(",\"environment\":{\"A\":1}"), REASON_SHAPE_TYPE, "/environment/A"},
-        {TURN(",\"environment\":[\"A=1\"]"), REASON_SHAPE_TYPE, "/environment"},
-        {TURN(",\"init\":1"), REASON_SHAPE_TYPE, "/init"},
-        /* Numbers. */
-        {LIMITS(""), REASON_NONE, ""},
-        {LIMITS("\"pids\":1e3"), REASON_LIMIT_NUMBER, "/limits/pids"},
-        {LIMITS("\"pids\":64.0"), REASON_LIMIT_NUMBER, "/limits/pids"},
-        {LIMITS("\"pids\":-0"), REASON_LIMIT_NUMBER, "/limits/pids"},
-        {LIMITS("\"pids\":-64"), REASON_LIMIT_NUMBER, "/limits/pids"},
-        {LIMITS("\"pids\":\"64\""), REASON_LIMIT_NUMBER, "/limits/pids"},
-        {LIMITS("\"pids\":null"), REASON_LIMIT_NUMBER, "/limits/pids"},
-        {LIMITS("\"pids\":99999999999999999999999"), REASON_LIMIT_RANGE, "/limits/pids"},
-        {LIMITS("\"memoryBytes\":9223372036854775807"), REASON_LIMIT_RANGE,
-         "/limits/memoryBytes"},
-        {LIMITS("\"cpus\":1e0"), REASON_LIMIT_NUMBER, "/limits/cpus"},
-        {LIMITS("\"cpus\":\"1\""), REASON_LIMIT_NUMBER, "/limits/cpus"},
-        {LIMITS("\"cpus\":0.01"), REASON_NONE, ""},
-        {LIMITS("\"cpus\":0.009999999"), REASON_LIMIT_RANGE, "/limits/cpus"},
-        {LIMITS("\"cpus\":1024"), REASON_NONE, ""},
-        {LIMITS("\"cpus\":1024.000000001"), REASON_LIMIT_RANGE, "/limits/cpus"},
-        {LIMITS("\"cpus\":0.0100000001"), REASON_LIMIT_NUMBER, "/limits/cpus"},
-        {LIMITS("\"memory\":1"), REASON_SHAPE_UNKNOWN_KEY, "/limits/memory"},
-        {TURN(",\"limits\":null"), REASON_SHAPE_TYPE, "/limits"},
-        /* The rest. */
-        {TURN(",\"privatePaths\":[]"), REASON_NONE, ""},
-        {TURN(",\"privatePaths\":[\"/a\",\"b\"]"), REASON_PRIVATE_PATH, "/privatePaths/1"},
-        {TURN(",\"privatePaths\":[\"/\"]"), REASON_PRIVATE_PATH, "/privatePaths/0"},
-        {TURN(",\"privatePaths\":[\"/a\\u0000\"]"), REASON_PRIVATE_PATH, "/privatePaths/0"},
-        {TURN(",\"privatePaths\":[1]"), REASON_SHAPE_TYPE, "/privatePaths/0"},
-        {TURN(",\"stateFile\":\"x\""), REASON_PRIVATE_PATH, "/stateFile"},
-        {TURN(",\"docker\":{}"), REASON_NONE, ""},
-        {TURN(",\"docker\":{\"host\":\"tcp://x\"}"), REASON_NONE, ""},
-        {TURN(",\"docker\":{\"host\":\"\"}"), REASON_SHAPE_LENGTH, "/docker/host"},
-        {TURN(",\"docker\":{\"host\":\"a\\u0000\"}"), REASON_SHAPE_NUL, "/docker/host"},
-        {TURN(",\"docker\":{\"host\":null}"), REASON_SHAPE_TYPE, "/docker/host"},
-        {TURN(",\"docker\":{\"runtime\":\"" RUNTIME64 "\"}"), REASON_NONE, ""},
-        {TURN(",\"docker\":{\"runtime\":\"" RUNTIME64 "4\"}"), REASON_RUNTIME_NAME,
-         "/docker/runtime"},
-        {TURN(",\"docker\":{\"runtime\":\"\"}"), REASON_RUNTIME_NAME, "/docker/runtime"},
-        {TURN(",\"docker\":{\"runtime\":\"a/b\"}"), REASON_RUNTIME_NAME, "/docker/runtime"},
-        {TURN(",\"docker\":{\"context\":\"x\"}"), REASON_SHAPE_UNKNOWN_KEY, "/docker/context"},
-        {TURN(",\"audit\":{\"required\":\"yes\"}"), REASON_SHAPE_TYPE, "/audit/required"},
-        {TURN(",\"confinement\":\"required\""), REASON_NONE, ""},
-        {TURN(",\"confinement\":\"none\""), REASON_SHAPE_VALUE, "/confinement"},
+	{TURN(""), REASON_NONE, ""},
+	{SESSION(WORKSPACE, ""), REASON_NONE, ""},
+	{"[]", REASON_SHAPE_TYPE, ""},
+	/* Top level. */
+	{TURN(",\"$schema\":\"x\""), REASON_NONE, ""},
+	{TURN(",\"$schema\":1"), REASON_SHAPE_TYPE, "/$schema"},
+	{TURN(",\"limits\":{\"$schema\":\"x\"}"), REASON_SHAPE_UNKNOWN_KEY, "/limits/$schema"},
+	{TURN(",\"Image\":\"x\""), REASON_SHAPE_UNKNOWN_KEY, "/Image"},
+	{TURN(",\"privileged\":true"), REASON_SHAPE_UNKNOWN_KEY, "/privileged"},
+	{"{\"mode\":\"turn\",\"image\":\"a\"," MOUNTS "}", REASON_SHAPE_MISSING, "/version"},
+	{"{\"version\":1,\"image\":\"a\"," MOUNTS "}", REASON_SHAPE_MISSING, "/mode"},
+	{"{\"version\":1,\"mode\":\"turn\"," MOUNTS "}", REASON_SHAPE_MISSING, "/image"},
+	{"{" START "}", REASON_SHAPE_MISSING, "/mounts"},
+	{"{\"version\":0,\"mode\":\"turn\",\"image\":\"a\"," MOUNTS "}", REASON_CONFIG_VERSION,
+	 "/version"},
+	{"{\"version\":2,\"mode\":\"turn\",\"image\":\"a\"," MOUNTS "}", REASON_CONFIG_VERSION,
+	 "/version"},
+	{"{\"version\":1.0,\"mode\":\"turn\",\"image\":\"a\"," MOUNTS "}", REASON_CONFIG_VERSION,
+	 "/version"},
+	{"{\"version\":\"1\",\"mode\":\"turn\",\"image\":\"a\"," MOUNTS "}", REASON_CONFIG_VERSION,
+	 "/version"},
+	{"{\"version\":1,\"mode\":\"run\",\"image\":\"a\"," MOUNTS "}", REASON_SHAPE_VALUE,
+	 "/mode"},
+	{"{\"version\":1,\"mode\":1,\"image\":\"a\"," MOUNTS "}", REASON_SHAPE_TYPE, "/mode"},
+	/* Image and name. */
+	{"{\"version\":1,\"mode\":\"turn\",\"image\":\"-x\"," MOUNTS "}", REASON_IMAGE_GRAMMAR,
+	 "/image"},
+	{"{\"version\":1,\"mode\":\"turn\",\"image\":\"\"," MOUNTS "}", REASON_IMAGE_GRAMMAR,
+	 "/image"},
+	{"{\"version\":1,\"mode\":\"turn\",\"image\":\"a b\"," MOUNTS "}", REASON_IMAGE_GRAMMAR,
+	 "/image"},
+	{"{\"version\":1,\"mode\":\"turn\",\"image\":\"sha256:" ID "\"," MOUNTS "}", REASON_NONE,
+	 ""},
+	{TURN(",\"imageId\":\"sha256:" ID "\""), REASON_NONE, ""},
+	{TURN(",\"imageId\":\"" ID "\""), REASON_IMAGE_GRAMMAR, "/imageId"},
+	{TURN(",\"imageId\":\"sha256:" ID "0\""), REASON_IMAGE_GRAMMAR, "/imageId"},
+	{TURN(",\"imageId\":null"), REASON_SHAPE_TYPE, "/imageId"},
+	{TURN(",\"name\":\"a\""), REASON_NONE, ""},
+	{TURN(",\"name\":\"" NAME91 "\""), REASON_NONE, ""},
+	{TURN(",\"name\":\"" NAME91 "1\""), REASON_NAME_GRAMMAR, "/name"},
+	{TURN(",\"name\":\"\""), REASON_NAME_GRAMMAR, "/name"},
+	{TURN(",\"name\":\"-a\""), REASON_NAME_GRAMMAR, "/name"},
+	{TURN(",\"name\":\"a\\n\""), REASON_NAME_GRAMMAR, "/name"},
+	{TURN(",\"name\":\"a\\u0000\""), REASON_NAME_GRAMMAR, "/name"},
+	/* Session. */
+	{TURN("," SESSION_KEY), REASON_SHAPE_UNKNOWN_KEY, "/session"},
+	{KEYED("null"), REASON_SHAPE_TYPE, "/session"},
+	{"{" SESSION_START ",\"mounts\":[" WORKSPACE "]}", REASON_SHAPE_MISSING, "/session"},
+	{KEYED("{\"key\":\"a b/c=\",\"revision\":9007199254740991}"), REASON_NONE, ""},
+	{KEYED("{\"key\":\"" KEY128 "\",\"revision\":0}"), REASON_NONE, ""},
+	{KEYED("{\"key\":\"" KEY128 "x\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
+	{KEYED("{\"key\":\"\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
+	{KEYED("{\"key\":\"-a\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
+	{KEYED("{\"key\":\"a,b\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
+	{KEYED("{\"key\":\"a\\\"b\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
+	{KEYED("{\"key\":\"a\\\\b\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
+	{KEYED("{\"key\":\"a\\n\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
+	{KEYED("{\"key\":\"\\u00e9\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
+	{KEYED("{\"key\":\"a\\u007f\",\"revision\":0}"), REASON_SESSION_KEY, "/session/key"},
+	{KEYED("{\"key\":1,\"revision\":0}"), REASON_SHAPE_TYPE, "/session/key"},
+	{KEYED("{\"revision\":0}"), REASON_SHAPE_MISSING, "/session/key"},
+	{KEYED("{\"key\":\"a\"}"), REASON_SHAPE_MISSING, "/session/revision"},
+	{KEYED("{\"key\":\"a\",\"revision\":9007199254740992}"), REASON_SHAPE_VALUE,
+	 "/session/revision"},
+	{KEYED("{\"key\":\"a\",\"revision\":-1}"), REASON_SHAPE_VALUE, "/session/revision"},
+	{KEYED("{\"key\":\"a\",\"revision\":1.5}"), REASON_SHAPE_VALUE, "/session/revision"},
+	{KEYED("{\"key\":\"a\",\"revision\":null}"), REASON_SHAPE_TYPE, "/session/revision"},
+	{KEYED("{\"key\":\"a\",\"revision\":0,\"x\":1}"), REASON_SHAPE_UNKNOWN_KEY, "/session/x"},
+	/* User. */
+	{TURN(",\"user\":{\"uid\":1,\"gid\":1}"), REASON_NONE, ""},
+	{TURN(",\"user\":{\"uid\":2147483647,\"gid\":2147483647}"), REASON_NONE, ""},
+	{TURN(",\"user\":{\"uid\":0,\"gid\":1}"), REASON_USER_ROOT, "/user/uid"},
+	{TURN(",\"user\":{\"uid\":1,\"gid\":0}"), REASON_USER_ROOT, "/user/gid"},
+	{TURN(",\"user\":{\"uid\":2147483648,\"gid\":1}"), REASON_USER_RANGE, "/user/uid"},
+	{TURN(",\"user\":{\"uid\":1,\"gid\":4294967296}"), REASON_USER_RANGE, "/user/gid"},
+	{TURN(",\"user\":{\"uid\":-1,\"gid\":1}"), REASON_USER_RANGE, "/user/uid"},
+	{TURN(",\"user\":{\"uid\":1e3,\"gid\":1}"), REASON_USER_RANGE, "/user/uid"},
+	{TURN(",\"user\":{\"uid\":\"1\",\"gid\":1}"), REASON_SHAPE_TYPE, "/user/uid"},
+	{TURN(",\"user\":{\"uid\":1}"), REASON_SHAPE_MISSING, "/user/gid"},
+	{TURN(",\"user\":\"1:1\""), REASON_SHAPE_TYPE, "/user"},
+	/* Mounts. */
+	{MOUNTED(WORKSPACE "," BROKER), REASON_NONE, ""},
+	{MOUNTED(BROKER), REASON_SHAPE_COUNT, "/mounts"},
+	{MOUNTED(WORKSPACE), REASON_SHAPE_COUNT, "/mounts"},
+	{MOUNTED(BROKER "," BROKER), REASON_MOUNT_GUEST_TWICE, "/mounts/1/guest"},
+	{MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/data\",\"mode\":\"rw\"}"),
+	 REASON_MOUNT_GUEST, "/mounts/1/guest"},
+	{MOUNTED(BROKER "," GRANT_MOUNT(GRANT, "rw")), REASON_MOUNT_GUEST, "/mounts/1/guest"},
+	{MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace/\",\"mode\":\"rw\"}"),
+	 REASON_MOUNT_GUEST, "/mounts/1/guest"},
+	{MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace\\u0000\",\"mode\":\"rw\"}"),
+	 REASON_MOUNT_GUEST, "/mounts/1/guest"},
+	{MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace\",\"mode\":\"ro\"}"),
+	 REASON_MOUNT_MODE, "/mounts/1/mode"},
+	{MOUNTED("{\"host\":\"/a\",\"guest\":\"/broker\",\"mode\":\"rw\"}," WORKSPACE),
+	 REASON_MOUNT_MODE, "/mounts/0/mode"},
+	{MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace\",\"mode\":\"RW\"}"),
+	 REASON_SHAPE_VALUE, "/mounts/1/mode"},
+	{MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace\"}"), REASON_SHAPE_MISSING,
+	 "/mounts/1/mode"},
+	{MOUNTED(BROKER ",{\"guest\":\"/workspace\",\"mode\":\"rw\"}"), REASON_SHAPE_MISSING,
+	 "/mounts/1/host"},
+	{HOSTED("relative"), REASON_MOUNT_RELATIVE, "/mounts/0/host"},
+	{HOSTED(""), REASON_MOUNT_RELATIVE, "/mounts/0/host"},
+	{HOSTED("/"), REASON_MOUNT_ROOT, "/mounts/0/host"},
+	{HOSTED("//."), REASON_MOUNT_ROOT, "/mounts/0/host"},
+	{HOSTED("/a,b"), REASON_MOUNT_CHARACTER, "/mounts/0/host"},
+	{HOSTED("/a\\\"b"), REASON_MOUNT_CHARACTER, "/mounts/0/host"},
+	{HOSTED("/a\\u0000"), REASON_MOUNT_CHARACTER, "/mounts/0/host"},
+	{HOSTED("/a\\n"), REASON_MOUNT_CHARACTER, "/mounts/0/host"},
+	{HOSTED("/a\\u00e9 b"), REASON_NONE, ""},
+	{HOSTED("/" KEY128 KEY128), REASON_MOUNT_TOO_LONG, "/mounts/0/host"},
+	{SESSION("", ""), REASON_SHAPE_COUNT, "/mounts"},
+	{SESSION(GRANT_MOUNT(GRANT, "ro"), ""), REASON_NONE, ""},
+	{SESSION(GRANT_MOUNT(GRANT, "rw") "," WORKSPACE, ""), REASON_NONE, ""},
+	{SESSION(GRANT_MOUNT(GRANT, "rw") "," GRANT_MOUNT(GRANT, "ro"), ""),
+	 REASON_MOUNT_GUEST_TWICE, "/mounts/1/guest"},
+	{SESSION(BROKER, ""), REASON_MOUNT_GUEST, "/mounts/0/guest"},
+	{SESSION(GRANT_MOUNT(GRANT "0", "ro"), ""), REASON_MOUNT_GUEST, "/mounts/0/guest"},
+	{SESSION(GRANT_MOUNT("/grants/" HEX16, "ro"), ""), REASON_MOUNT_GUEST, "/mounts/0/guest"},
+	{SESSION(GRANT_MOUNT("/grants/" HEX16 HEX16 HEX16 "0123456789ABCDEF", "ro"), ""),
+	 REASON_MOUNT_GUEST, "/mounts/0/guest"},
+	{SESSION(GRANT_MOUNT("/grants/" HEX16 HEX16 HEX16 "0123456789abcdeg", "ro"), ""),
+	 REASON_MOUNT_GUEST, "/mounts/0/guest"},
+	{SESSION(GRANT_MOUNT("/grantz/" HEX16 HEX16 HEX16 HEX16, "ro"), ""), REASON_MOUNT_GUEST,
+	 "/mounts/0/guest"},
+	/* Bundle. */
+	{BUNDLE("/opt/bundle.js"), REASON_NONE, ""},
+	{BUNDLE("/workspaces"), REASON_NONE, ""},
+	{BUNDLE("/process"), REASON_NONE, ""},
+	{BUNDLE("/"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("a"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/a/"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/a/../b"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/a,b"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/a\\\"b"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/a\\u0000"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/a\\u00e9"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/proc/x"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/sys"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/dev/shm/x"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/tmp/x"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/tmp"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/broker"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/workspace/x"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{SESSION(GRANT_MOUNT(GRANT, "ro"), ",\"bundle\":{\"host\":\"/f\",\"guest\":\"/grants\"}"),
+	 REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{TURN(",\"bundle\":{\"host\":\"f\",\"guest\":\"/f\"}"), REASON_MOUNT_RELATIVE,
+	 "/bundle/host"},
+	{TURN(",\"bundle\":{\"guest\":\"/f\"}"), REASON_SHAPE_MISSING, "/bundle/host"},
+	/* What runs. */
+	{TURN(",\"entrypoint\":\"node\""), REASON_NONE, ""},
+	{TURN(",\"entrypoint\":\"\""), REASON_COMMAND_WORD, "/entrypoint"},
+	{TURN(",\"entrypoint\":\"-x\""), REASON_COMMAND_WORD, "/entrypoint"},
+	{TURN(",\"entrypoint\":\"a\\n\""), REASON_COMMAND_WORD, "/entrypoint"},
+	{TURN(",\"entrypoint\":[\"a\"]"), REASON_SHAPE_TYPE, "/entrypoint"},
+	{TURN(",\"command\":[]"), REASON_NONE, ""},
+	{TURN(",\"command\":[\"\",\"-c\",\"a\\n\\tb \\u00e9\"]"), REASON_NONE, ""},
+	{TURN(",\"command\":[\"a\",\"b\\u0000\"]"), REASON_COMMAND_WORD, "/command/1"},
+	{TURN(",\"command\":[\"a\\r\"]"), REASON_COMMAND_WORD, "/command/0"},
+	{TURN(",\"command\":[\"a\\u001b\"]"), REASON_COMMAND_WORD, "/command/0"},
+	{TURN(",\"command\":[\"a\\u007f\"]"), REASON_COMMAND_WORD, "/command/0"},
+	{TURN(",\"command\":[1]"), REASON_SHAPE_TYPE, "/command/0"},
+	{TURN(",\"command\":\"a\""), REASON_SHAPE_TYPE, "/command"},
+	{TURN(",\"workdir\":\"/\""), REASON_NONE, ""},
+	{TURN(",\"workdir\":\"/workspace\""), REASON_NONE, ""},
+	{TURN(",\"workdir\":\"\""), REASON_WORKDIR_PATH, "/workdir"},
+	{TURN(",\"workdir\":\"a\""), REASON_WORKDIR_PATH, "/workdir"},
+	{TURN(",\"workdir\":\"/a/.\""), REASON_WORKDIR_PATH, "/workdir"},
+	{TURN(",\"workdir\":\"/proc\""), REASON_WORKDIR_PATH, "/workdir"},
+	{TURN(",\"workdir\":\"/sys/a\""), REASON_WORKDIR_PATH, "/workdir"},
+	{TURN(",\"workdir\":\"/dev\""), REASON_WORKDIR_PATH, "/workdir"},
+	{TURN(",\"workdir\":\"/developer\""), REASON_NONE, ""},
+	{TURN(",\"workdir\":\"/" KEY128 "/" KEY128 "\""), REASON_WORKDIR_PATH, "/workdir"},
+	{TURN(",\"environment\":{}"), REASON_NONE, ""},
+	{TURN(",\"environment\":{\"A_9\":\"\",\"_z\":\"x=\\u00e9 \"}"), REASON_NONE, ""},
+	{TURN(",\"environment\":{\"\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/"},
+	{TURN(",\"environment\":{\"9A\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/9A"},
+	{TURN(",\"environment\":{\"A-B\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/A-B"},
+	{TURN(",\"environment\":{\"A=B\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/A=B"},
+	{TURN(",\"environment\":{\"HOME\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/HOME"},
+	{TURN(",\"environment\":{\"HOMES\":\"\"}"), REASON_NONE, ""},
+	{TURN(",\"environment\":{\"A\":\"a\\n\"}"), REASON_ENVIRONMENT_VALUE, "/environment/A"},
+	{TURN(",\"environment\":{\"A\":\"\\u0000\"}"), REASON_ENVIRONMENT_VALUE, "/environment/A"},
+	{TURN(",\"environment\":{\"A\":\"\\u007f\"}"), REASON_ENVIRONMENT_VALUE, "/environment/A"},
+	{TURN(",\"environment\":{\"A\":1}"), REASON_SHAPE_TYPE, "/environment/A"},
+	{TURN(",\"environment\":[\"A=1\"]"), REASON_SHAPE_TYPE, "/environment"},
+	{TURN(",\"init\":1"), REASON_SHAPE_TYPE, "/init"},
+	/* Numbers. */
+	{LIMITS(""), REASON_NONE, ""},
+	{LIMITS("\"pids\":1e3"), REASON_LIMIT_NUMBER, "/limits/pids"},
+	{LIMITS("\"pids\":64.0"), REASON_LIMIT_NUMBER, "/limits/pids"},
+	{LIMITS("\"pids\":-0"), REASON_LIMIT_NUMBER, "/limits/pids"},
+	{LIMITS("\"pids\":-64"), REASON_LIMIT_NUMBER, "/limits/pids"},
+	{LIMITS("\"pids\":\"64\""), REASON_LIMIT_NUMBER, "/limits/pids"},
+	{LIMITS("\"pids\":null"), REASON_LIMIT_NUMBER, "/limits/pids"},
+	{LIMITS("\"pids\":99999999999999999999999"), REASON_LIMIT_RANGE, "/limits/pids"},
+	{LIMITS("\"memoryBytes\":9223372036854775807"), REASON_LIMIT_RANGE, "/limits/memoryBytes"},
+	{LIMITS("\"cpus\":1e0"), REASON_LIMIT_NUMBER, "/limits/cpus"},
+	{LIMITS("\"cpus\":\"1\""), REASON_LIMIT_NUMBER, "/limits/cpus"},
+	{LIMITS("\"cpus\":0.01"), REASON_NONE, ""},
+	{LIMITS("\"cpus\":0.009999999"), REASON_LIMIT_RANGE, "/limits/cpus"},
+	{LIMITS("\"cpus\":1024"), REASON_NONE, ""},
+	{LIMITS("\"cpus\":1024.000000001"), REASON_LIMIT_RANGE, "/limits/cpus"},
+	{LIMITS("\"cpus\":0.0100000001"), REASON_LIMIT_NUMBER, "/limits/cpus"},
+	{LIMITS("\"memory\":1"), REASON_SHAPE_UNKNOWN_KEY, "/limits/memory"},
+	{TURN(",\"limits\":null"), REASON_SHAPE_TYPE, "/limits"},
+	/* The rest. */
+	{TURN(",\"privatePaths\":[]"), REASON_NONE, ""},
+	{TURN(",\"privatePaths\":[\"/a\",\"b\"]"), REASON_PRIVATE_PATH, "/privatePaths/1"},
+	{TURN(",\"privatePaths\":[\"/\"]"), REASON_PRIVATE_PATH, "/privatePaths/0"},
+	{TURN(",\"privatePaths\":[\"/a\\u0000\"]"), REASON_PRIVATE_PATH, "/privatePaths/0"},
+	{TURN(",\"privatePaths\":[1]"), REASON_SHAPE_TYPE, "/privatePaths/0"},
+	{TURN(",\"stateFile\":\"x\""), REASON_PRIVATE_PATH, "/stateFile"},
+	{TURN(",\"docker\":{}"), REASON_NONE, ""},
+	{TURN(",\"docker\":{\"host\":\"tcp://x\"}"), REASON_NONE, ""},
+	{TURN(",\"docker\":{\"host\":\"\"}"), REASON_SHAPE_LENGTH, "/docker/host"},
+	{TURN(",\"docker\":{\"host\":\"a\\u0000\"}"), REASON_SHAPE_NUL, "/docker/host"},
+	{TURN(",\"docker\":{\"host\":null}"), REASON_SHAPE_TYPE, "/docker/host"},
+	{TURN(",\"docker\":{\"runtime\":\"" RUNTIME64 "\"}"), REASON_NONE, ""},
+	{TURN(",\"docker\":{\"runtime\":\"" RUNTIME64 "4\"}"), REASON_RUNTIME_NAME,
+	 "/docker/runtime"},
+	{TURN(",\"docker\":{\"runtime\":\"\"}"), REASON_RUNTIME_NAME, "/docker/runtime"},
+	{TURN(",\"docker\":{\"runtime\":\"a/b\"}"), REASON_RUNTIME_NAME, "/docker/runtime"},
+	{TURN(",\"docker\":{\"context\":\"x\"}"), REASON_SHAPE_UNKNOWN_KEY, "/docker/context"},
+	{TURN(",\"audit\":{\"required\":\"yes\"}"), REASON_SHAPE_TYPE, "/audit/required"},
+	{TURN(",\"confinement\":\"required\""), REASON_NONE, ""},
+	{TURN(",\"confinement\":\"none\""), REASON_SHAPE_VALUE, "/confinement"},
 };
 
 static void test_verdicts(void **state)
@@ -386,14 +378,19 @@ static void test_everything_given(void **state)
 	(void)state;
 	run("{\"$schema\":\"s\",\"version\":1,\"mode\":\"session\",\"image\":\"a/b:c\","
 	    "\"imageId\":\"sha256:" ID "\",\"name\":\"n\","
-	    "\"session\":{\"key\":\"K \\u0041\",\"revision\":7},\"user\":{\"uid\":1001,\"gid\":1002},"
-	    "\"mounts\":[" WORKSPACE "," GRANT_MOUNT(GRANT, "ro") "],"
-	    "\"bundle\":{\"host\":\"/srv/f\",\"guest\":\"/opt/f\"},\"entrypoint\":\"/bin/sh\","
-	    "\"command\":[\"-c\",\"true\"],\"workdir\":\"/w\","
-	    "\"environment\":{\"B\":\"2=\\u00e9\",\"A\":\"\"},\"init\":false,"
-	    "\"limits\":{\"cpus\":0.5},\"privatePaths\":[\"/p\",\"/q\"],\"stateFile\":\"/s\","
-	    "\"docker\":{\"host\":\"unix:///d\",\"runtime\":\"runc\"},\"audit\":{\"required\":true},"
-	    "\"confinement\":\"best-effort\"}");
+	    "\"session\":{\"key\":\"K "
+	    "\\u0041\",\"revision\":7},\"user\":{\"uid\":1001,\"gid\":1002},"
+	    "\"mounts\":[" WORKSPACE "," GRANT_MOUNT(
+		    GRANT, "ro") "],"
+	                         "\"bundle\":{\"host\":\"/srv/f\",\"guest\":\"/opt/"
+	                         "f\"},\"entrypoint\":\"/bin/sh\","
+	                         "\"command\":[\"-c\",\"true\"],\"workdir\":\"/w\","
+	                         "\"environment\":{\"B\":\"2=\\u00e9\",\"A\":\"\"},\"init\":false,"
+	                         "\"limits\":{\"cpus\":0.5},\"privatePaths\":[\"/p\",\"/"
+	                         "q\"],\"stateFile\":\"/s\","
+	                         "\"docker\":{\"host\":\"unix:///"
+	                         "d\",\"runtime\":\"runc\"},\"audit\":{\"required\":true},"
+	                         "\"confinement\":\"best-effort\"}");
 	assert_int_equal(report.count, 0);
 	assert_string_equal(config.image_id, "sha256:" ID);
 	assert_string_equal(config.name, "n");
@@ -438,18 +435,18 @@ static const struct {
 } BOUNDS[] = {
 #define WIDE(member) offsetof(struct limits, member), sizeof(uint64_t)
 #define NARROW(member) offsetof(struct limits, member), sizeof(uint32_t)
-        {"memoryBytes", MEMORY_BYTES_MIN, MEMORY_BYTES_MAX, WIDE(memory_bytes)},
-        {"tmpfsBytes", TMPFS_BYTES_MIN, TMPFS_BYTES_MAX, WIDE(tmpfs_bytes)},
-        {"shmBytes", SHM_BYTES_MIN, SHM_BYTES_MAX, WIDE(shm_bytes)},
-        {"fileBytes", FILE_BYTES_MIN, FILE_BYTES_MAX, WIDE(file_bytes)},
-        {"turnBytes", TURN_BYTES_MIN, TURN_BYTES_MAX, WIDE(turn_bytes)},
-        {"pids", PIDS_MIN, PIDS_MAX, NARROW(pids)},
-        {"nofile", NOFILE_MIN, NOFILE_MAX, NARROW(nofile)},
-        {"turnSeconds", TURN_SECONDS_MIN, TURN_SECONDS_MAX, NARROW(turn_seconds)},
-        {"lockSeconds", LOCK_SECONDS_MIN, LOCK_SECONDS_MAX, NARROW(lock_seconds)},
-        {"controlSeconds", CONTROL_SECONDS_MIN, CONTROL_SECONDS_MAX, NARROW(control_seconds)},
-        {"removeSeconds", REMOVE_SECONDS_MIN, REMOVE_SECONDS_MAX, NARROW(remove_seconds)},
-        {"live", LIVE_MIN, LIVE_MAX, NARROW(live)},
+	{"memoryBytes", MEMORY_BYTES_MIN, MEMORY_BYTES_MAX, WIDE(memory_bytes)},
+	{"tmpfsBytes", TMPFS_BYTES_MIN, TMPFS_BYTES_MAX, WIDE(tmpfs_bytes)},
+	{"shmBytes", SHM_BYTES_MIN, SHM_BYTES_MAX, WIDE(shm_bytes)},
+	{"fileBytes", FILE_BYTES_MIN, FILE_BYTES_MAX, WIDE(file_bytes)},
+	{"turnBytes", TURN_BYTES_MIN, TURN_BYTES_MAX, WIDE(turn_bytes)},
+	{"pids", PIDS_MIN, PIDS_MAX, NARROW(pids)},
+	{"nofile", NOFILE_MIN, NOFILE_MAX, NARROW(nofile)},
+	{"turnSeconds", TURN_SECONDS_MIN, TURN_SECONDS_MAX, NARROW(turn_seconds)},
+	{"lockSeconds", LOCK_SECONDS_MIN, LOCK_SECONDS_MAX, NARROW(lock_seconds)},
+	{"controlSeconds", CONTROL_SECONDS_MIN, CONTROL_SECONDS_MAX, NARROW(control_seconds)},
+	{"removeSeconds", REMOVE_SECONDS_MIN, REMOVE_SECONDS_MAX, NARROW(remove_seconds)},
+	{"live", LIVE_MIN, LIVE_MAX, NARROW(live)},
 };
 
 static uint64_t limit_at(size_t offset, size_t size)
@@ -522,9 +519,9 @@ static void test_counts(void **state)
 		const char *after;
 		size_t max;
 	} CASES[] = {
-	        {"{" START "," MOUNTS ",\"command\":[", "\"w", "\"", "]}", WORDS_MAX},
-	        {"{" START "," MOUNTS ",\"privatePaths\":[", "\"/w", "\"", "]}", PRIVATE_MAX},
-	        {"{" START "," MOUNTS ",\"environment\":{", "\"E", "\":\"\"", "}}", ENV_MAX},
+		{"{" START "," MOUNTS ",\"command\":[", "\"w", "\"", "]}", WORDS_MAX},
+		{"{" START "," MOUNTS ",\"privatePaths\":[", "\"/w", "\"", "]}", PRIVATE_MAX},
+		{"{" START "," MOUNTS ",\"environment\":{", "\"E", "\":\"\"", "}}", ENV_MAX},
 	};
 
 	(void)state;
@@ -550,10 +547,11 @@ static void test_mount_count(void **state)
 		                              "{" SESSION_START "," SESSION_KEY ",\"mounts\":[");
 
 		for (size_t i = 0; i < count; i++)
-			len += (size_t)snprintf(text + len, sizeof(text) - len,
-			                        "%s{\"host\":\"/g%zu\",\"guest\":\"/grants/%064zx\","
-			                        "\"mode\":\"ro\"}",
-			                        i == 0 ? "" : ",", i, i);
+			len += (size_t)snprintf(
+				text + len, sizeof(text) - len,
+				"%s{\"host\":\"/g%zu\",\"guest\":\"/grants/%064zx\","
+				"\"mode\":\"ro\"}",
+				i == 0 ? "" : ",", i, i);
 		snprintf(text + len, sizeof(text) - len, "]}");
 		run(text);
 		assert_int_equal(report.count, count > MOUNTS_MAX);
@@ -568,14 +566,10 @@ static void test_every_violation(void **state)
 		enum reason reason;
 		const char *pointer;
 	} EXPECTED[] = {
-	        {REASON_SHAPE_MISSING, "/version"},
-	        {REASON_IMAGE_GRAMMAR, "/image"},
-	        {REASON_LIMIT_RANGE, "/limits/pids"},
-	        {REASON_LIMIT_NUMBER, "/limits/cpus"},
-	        {REASON_MOUNT_RELATIVE, "/mounts/0/host"},
-	        {REASON_SHAPE_UNKNOWN_KEY, "/mount"},
-	        {REASON_MOUNT_GUEST, "/mounts/0/guest"},
-	        {REASON_SHAPE_COUNT, "/mounts"},
+		{REASON_SHAPE_MISSING, "/version"},        {REASON_IMAGE_GRAMMAR, "/image"},
+		{REASON_LIMIT_RANGE, "/limits/pids"},      {REASON_LIMIT_NUMBER, "/limits/cpus"},
+		{REASON_MOUNT_RELATIVE, "/mounts/0/host"}, {REASON_SHAPE_UNKNOWN_KEY, "/mount"},
+		{REASON_MOUNT_GUEST, "/mounts/0/guest"},   {REASON_SHAPE_COUNT, "/mounts"},
 	};
 
 	(void)state;
@@ -593,23 +587,23 @@ static void test_every_violation(void **state)
 static void test_wrong_types(void **state)
 {
 	static const char *const KEYS[] = {
-	        "image", "imageId", "name", "user", "bundle", "entrypoint", "command", "workdir",
-	        "environment", "init", "limits", "privatePaths", "stateFile", "docker", "audit",
-	        "confinement", "mounts"};
-	static const char *const VALUES[] = {"1", "null", "[[]]", "{\"a\":[{}]}", "\"\\u0000\"",
-	                                     "true"};
+		"image",     "imageId", "name",        "user",        "bundle", "entrypoint",
+		"command",   "workdir", "environment", "init",        "limits", "privatePaths",
+		"stateFile", "docker",  "audit",       "confinement", "mounts"};
+	static const char *const VALUES[] = {"1",           "null", "[[]]", "{\"a\":[{}]}",
+	                                     "\"\\u0000\"", "true"};
 	char text[1024];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(KEYS); i++) {
 		for (size_t j = 0; j < COUNT(VALUES); j++) {
-			bool required = strcmp(KEYS[i], "image") == 0 ||
-			                strcmp(KEYS[i], "mounts") == 0;
+			bool required =
+				strcmp(KEYS[i], "image") == 0 || strcmp(KEYS[i], "mounts") == 0;
 			bool accepted = strcmp(KEYS[i], "init") == 0 && j == 5;
 			unsigned missing = required ? 1 : 2;
 
-			snprintf(text, sizeof(text),
-			         "{\"version\":1,\"mode\":\"turn\",\"%s\":%s}", KEYS[i], VALUES[j]);
+			snprintf(text, sizeof(text), "{\"version\":1,\"mode\":\"turn\",\"%s\":%s}",
+			         KEYS[i], VALUES[j]);
 			run(text);
 			if (accepted)
 				assert_int_equal(report.count, missing);
@@ -725,8 +719,8 @@ static void test_schema_patterns(void **state)
 		const char *second;
 		bool (*judge)(const char *text, size_t len);
 	} CASES[] = {
-	        {"name", NULL, config_name},
-	        {"docker", "runtime", config_runtime},
+		{"name", NULL, config_name},
+		{"docker", "runtime", config_runtime},
 	};
 	static const char *const LONG[] = {NAME91, NAME91 "0", RUNTIME64, RUNTIME64 "0", "", "aa"};
 	char pattern[128];
@@ -755,13 +749,13 @@ static void test_schema_patterns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_verdicts),         cmocka_unit_test(test_turn_defaults),
-	        cmocka_unit_test(test_session_defaults), cmocka_unit_test(test_everything_given),
-	        cmocka_unit_test(test_bounds),           cmocka_unit_test(test_counts),
-	        cmocka_unit_test(test_mount_count),      cmocka_unit_test(test_every_violation),
-	        cmocka_unit_test(test_wrong_types),      cmocka_unit_test(test_arena_full),
-	        cmocka_unit_test(test_grammars),         cmocka_unit_test(test_schema_bounds),
-	        cmocka_unit_test(test_schema_patterns),
+		cmocka_unit_test(test_verdicts),         cmocka_unit_test(test_turn_defaults),
+		cmocka_unit_test(test_session_defaults), cmocka_unit_test(test_everything_given),
+		cmocka_unit_test(test_bounds),           cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_mount_count),      cmocka_unit_test(test_every_violation),
+		cmocka_unit_test(test_wrong_types),      cmocka_unit_test(test_arena_full),
+		cmocka_unit_test(test_grammars),         cmocka_unit_test(test_schema_bounds),
+		cmocka_unit_test(test_schema_patterns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

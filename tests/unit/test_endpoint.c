@@ -217,6 +217,13 @@ static void kinds(void **state)
 		assert_reason(&place, REASON_ENDPOINT_SOCKET);
 		assert_string_equal(report.at[0].detail, "no socket: " ABSENT_PLACE);
 	}
+	/* How far an unknown one was walked is no path to judge. */
+	place = socket_at("/");
+	place.state = PLACE_UNKNOWN;
+	assert_reason(&place, REASON_ENDPOINT_SOCKET);
+	place.state = PLACE_DEEP;
+	assert_reason(&place, REASON_ENDPOINT_SOCKET);
+	place = socket_at(ABSENT_PLACE);
 	/* Text only (--offline): there is nothing to look at. */
 	place.state = PLACE_TEXT;
 	place.st_mode = 0;

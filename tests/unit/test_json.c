@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -961,7 +962,9 @@ static void test_exhaustive(void **state)
 {
 	static const char *const alphabets[] = {"{}[]:,\"\\01-.e+ \x01", "truefalsn[],\"1 \x80"};
 	static const char *const frames[][2] = {
-	        {"[", "]"}, {"{\"a\":", "}"}, {"{\"a\"", "}"}, {"\"", "\""}, {"\"\\u00", "\""}, {"[1", "]"}};
+	        {"[", "]"},     {"{\"a\":", "}"},  {"{\"a\"", "}"},
+	        {"\"", "\""}, {"\"\\u00", "\""}, {"[1", "]"},
+	};
 	size_t cases = 0;
 	size_t accepted = 0;
 
@@ -980,7 +983,8 @@ static void test_exhaustive(void **state)
 /* Every byte value in place of, and before, every byte of a document. */
 static void test_every_byte(void **state)
 {
-	static const char base[] = "{\"a\":[1,-0.5e+1,\"\\u0041\\n\",true,false,null,{}],\"b\":\"\"} ";
+	static const char base[] = "{\"a\":[1,-0.5e+1,\"\\u0041\\n\",true,false,null,{}],"
+	                           "\"b\":\"\"} ";
 	size_t len = sizeof(base) - 1;
 	size_t cases = 0;
 	size_t accepted = 0;
@@ -1049,13 +1053,14 @@ static struct json open_doc(const char *text, size_t len)
 
 static void test_types_and_spans(void **state)
 {
-	static const char text[] = " { \"a\" : [ 1 , -2.5e3, true,false , null ,\"s\" ] , \"b\":{ } }";
+	static const char text[] = " { \"a\" : [ 1 , -2.5e3, true,false , null ,\"s\" ] , "
+	                           "\"b\":{ } }";
 	static const struct {
 		enum json_type type;
 		const char *span;
 		uint32_t count;
 	} rows[] = {
-	        {JSON_OBJECT, "{ \"a\" : [ 1 , -2.5e3, true,false , null ,\"s\" ] , \"b\":{ } }", 2},
+	        {JSON_OBJECT, text + 1, 2},
 	        {JSON_STRING, "\"a\"", 0},
 	        {JSON_ARRAY, "[ 1 , -2.5e3, true,false , null ,\"s\" ]", 6},
 	        {JSON_NUMBER, "1", 0},
@@ -1373,7 +1378,8 @@ static void test_write(void **state)
 	         "{\"b\":1,\"a\":{\"c\":[{},1.50E+2]},\"d\":[]}"},
 	        {"{\"\\u0061\":\"\\/\",\"\\ud800\":null}", "{\"a\":\"/\",\"\\ud800\":null}"},
 	        {"[[[]],[[],[]],[]]", "[[[]],[[],[]],[]]"},
-	        {"{\"a\":{},\"b\":{\"c\":{}},\"d\":true}", "{\"a\":{},\"b\":{\"c\":{}},\"d\":true}"},
+	        {"{\"a\":{},\"b\":{\"c\":{}},\"d\":true}",
+	         "{\"a\":{},\"b\":{\"c\":{}},\"d\":true}"},
 	        {"[-0,0.0,1e5,100000000000000000000]", "[-0,0.0,1e5,100000000000000000000]"},
 	};
 	char buffer[128];
@@ -1447,8 +1453,8 @@ static void test_write_deep(void **state)
 
 static void test_pointer_and_place(void **state)
 {
-	static const char text[] = "{\"a\":[10,\n [20, \"x\"]],\n\"~/\":{\"\":null,\"\\u00e9\\ud800\":1},"
-	                           "\"m~1n\":[]}";
+	static const char text[] = "{\"a\":[10,\n [20, \"x\"]],\n"
+	                           "\"~/\":{\"\":null,\"\\u00e9\\ud800\":1},\"m~1n\":[]}";
 	static const struct {
 		const char *pointer;
 		size_t offset;

@@ -45,11 +45,12 @@ struct verdict {
 
 #define MESSAGES(messages) "{\"messages\":[" messages "]}"
 #define USER "{\"role\":\"user\",\"content\":\"c\"}"
-#define CALL(id, name) \
-	"{\"id\":" id ",\"type\":\"function\",\"function\":{\"name\":" name ",\"arguments\":\"\"}}"
+#define CALL(id, name)                                                                             \
+	"{\"id\":" id ",\"type\":\"function\",\"function\":{\"name\":" name ",\"arguments\":\"\"}" \
+	                                                                    "}"
 #define ASSISTANT(calls) "{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[" calls "]}"
-#define FUNCTION(name, parameters) \
-	"{\"type\":\"function\",\"function\":{\"name\":" name \
+#define FUNCTION(name, parameters)                                                                 \
+	"{\"type\":\"function\",\"function\":{\"name\":" name                                      \
 	",\"description\":\"d\",\"parameters\":" parameters "}}"
 #define TOOLS(tools) "{\"messages\":[],\"tools\":[" tools "]}"
 #define SCHEMA(parameters) TOOLS(FUNCTION("\"f\"", parameters))
@@ -61,121 +62,118 @@ struct verdict {
 #define REMOTE "{\"$ref\":\"http://e\"}"
 
 static const struct verdict VERDICTS[] = {
-        {MESSAGES(""), REASON_NONE, ""},
-        {"null", REASON_SHAPE_TYPE, ""},
-        {"{}", REASON_SHAPE_MISSING, "/messages"},
-        {"{\"messages\":{}}", REASON_SHAPE_TYPE, "/messages"},
-        {"{\"messages\":[],\"tools\":null}", REASON_SHAPE_TYPE, "/tools"},
-        {"{\"messages\":[],\"tools\":[]}", REASON_NONE, ""},
-        {MESSAGES(USER), REASON_NONE, ""},
-        {MESSAGES("{\"role\":\"system\",\"content\":\"\"}"), REASON_NONE, ""},
-        {MESSAGES("{\"role\":\"developer\",\"content\":\"\"}"), REASON_SHAPE_VALUE,
-         "/messages/0/role"},
-        {MESSAGES("{\"role\":\"User\",\"content\":\"\"}"), REASON_SHAPE_VALUE,
-         "/messages/0/role"},
-        {MESSAGES("{\"role\":1,\"content\":\"\"}"), REASON_SHAPE_TYPE, "/messages/0/role"},
-        {MESSAGES("{\"content\":\"\"}"), REASON_SHAPE_MISSING, "/messages/0/role"},
-        {MESSAGES("{\"role\":\"user\"}"), REASON_SHAPE_MISSING, "/messages/0/content"},
-        {MESSAGES("{\"role\":\"user\",\"content\":[]}"), REASON_SHAPE_TYPE,
-         "/messages/0/content"},
-        {MESSAGES("{\"role\":\"user\",\"content\":null}"), REASON_SHAPE_TYPE,
-         "/messages/0/content"},
-        {MESSAGES("{\"role\":\"user\",\"content\":\"\",\"name\":\"x\"}"), REASON_SHAPE_UNKNOWN_KEY,
-         "/messages/0/name"},
-        {MESSAGES("[]"), REASON_SHAPE_TYPE, "/messages/0"},
-        {MESSAGES(ASSISTANT("")), REASON_NONE, ""},
-        {MESSAGES(ASSISTANT(CALL("\"i\"", "\"f\""))), REASON_NONE, ""},
-        {MESSAGES("{\"role\":\"user\",\"content\":\"\",\"tool_calls\":[]}"), REASON_SHAPE_VALUE,
-         "/messages/0/tool_calls"},
-        {MESSAGES("{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":null}"),
-         REASON_SHAPE_TYPE, "/messages/0/tool_calls"},
-        {MESSAGES(ASSISTANT(CALL("\"\"", "\"f\""))), REASON_SHAPE_LENGTH,
-         "/messages/0/tool_calls/0/id"},
-        {MESSAGES(ASSISTANT(CALL("\"" ID128 "\"", "\"f\""))), REASON_NONE, ""},
-        {MESSAGES(ASSISTANT(CALL("\"" ID128 "x\"", "\"f\""))), REASON_SHAPE_LENGTH,
-         "/messages/0/tool_calls/0/id"},
-        {MESSAGES(ASSISTANT(CALL("1", "\"f\""))), REASON_SHAPE_TYPE,
-         "/messages/0/tool_calls/0/id"},
-        {MESSAGES(ASSISTANT(CALL("\"i\"", "\"F\""))), REASON_SHAPE_NAME,
-         "/messages/0/tool_calls/0/function/name"},
-        {MESSAGES(ASSISTANT("{\"id\":\"i\",\"type\":\"retrieval\",\"function\":{\"name\":\"f\","
+	{MESSAGES(""), REASON_NONE, ""},
+	{"null", REASON_SHAPE_TYPE, ""},
+	{"{}", REASON_SHAPE_MISSING, "/messages"},
+	{"{\"messages\":{}}", REASON_SHAPE_TYPE, "/messages"},
+	{"{\"messages\":[],\"tools\":null}", REASON_SHAPE_TYPE, "/tools"},
+	{"{\"messages\":[],\"tools\":[]}", REASON_NONE, ""},
+	{MESSAGES(USER), REASON_NONE, ""},
+	{MESSAGES("{\"role\":\"system\",\"content\":\"\"}"), REASON_NONE, ""},
+	{MESSAGES("{\"role\":\"developer\",\"content\":\"\"}"), REASON_SHAPE_VALUE,
+	 "/messages/0/role"},
+	{MESSAGES("{\"role\":\"User\",\"content\":\"\"}"), REASON_SHAPE_VALUE, "/messages/0/role"},
+	{MESSAGES("{\"role\":1,\"content\":\"\"}"), REASON_SHAPE_TYPE, "/messages/0/role"},
+	{MESSAGES("{\"content\":\"\"}"), REASON_SHAPE_MISSING, "/messages/0/role"},
+	{MESSAGES("{\"role\":\"user\"}"), REASON_SHAPE_MISSING, "/messages/0/content"},
+	{MESSAGES("{\"role\":\"user\",\"content\":[]}"), REASON_SHAPE_TYPE, "/messages/0/content"},
+	{MESSAGES("{\"role\":\"user\",\"content\":null}"), REASON_SHAPE_TYPE,
+	 "/messages/0/content"},
+	{MESSAGES("{\"role\":\"user\",\"content\":\"\",\"name\":\"x\"}"), REASON_SHAPE_UNKNOWN_KEY,
+	 "/messages/0/name"},
+	{MESSAGES("[]"), REASON_SHAPE_TYPE, "/messages/0"},
+	{MESSAGES(ASSISTANT("")), REASON_NONE, ""},
+	{MESSAGES(ASSISTANT(CALL("\"i\"", "\"f\""))), REASON_NONE, ""},
+	{MESSAGES("{\"role\":\"user\",\"content\":\"\",\"tool_calls\":[]}"), REASON_SHAPE_VALUE,
+	 "/messages/0/tool_calls"},
+	{MESSAGES("{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":null}"),
+	 REASON_SHAPE_TYPE, "/messages/0/tool_calls"},
+	{MESSAGES(ASSISTANT(CALL("\"\"", "\"f\""))), REASON_SHAPE_LENGTH,
+	 "/messages/0/tool_calls/0/id"},
+	{MESSAGES(ASSISTANT(CALL("\"" ID128 "\"", "\"f\""))), REASON_NONE, ""},
+	{MESSAGES(ASSISTANT(CALL("\"" ID128 "x\"", "\"f\""))), REASON_SHAPE_LENGTH,
+	 "/messages/0/tool_calls/0/id"},
+	{MESSAGES(ASSISTANT(CALL("1", "\"f\""))), REASON_SHAPE_TYPE, "/messages/0/tool_calls/0/id"},
+	{MESSAGES(ASSISTANT(CALL("\"i\"", "\"F\""))), REASON_SHAPE_NAME,
+	 "/messages/0/tool_calls/0/function/name"},
+	{MESSAGES(ASSISTANT("{\"id\":\"i\",\"type\":\"retrieval\",\"function\":{\"name\":\"f\","
                             "\"arguments\":\"\"}}")),
-         REASON_SHAPE_VALUE, "/messages/0/tool_calls/0/type"},
-        {MESSAGES(ASSISTANT("{\"id\":\"i\",\"type\":\"function\",\"function\":{\"name\":\"f\","
+	 REASON_SHAPE_VALUE, "/messages/0/tool_calls/0/type"},
+	{MESSAGES(ASSISTANT("{\"id\":\"i\",\"type\":\"function\",\"function\":{\"name\":\"f\","
                             "\"arguments\":{}}}")),
-         REASON_SHAPE_TYPE, "/messages/0/tool_calls/0/function/arguments"},
-        {MESSAGES(ASSISTANT("{\"id\":\"i\",\"type\":\"function\"}")), REASON_SHAPE_MISSING,
-         "/messages/0/tool_calls/0/function"},
-        {MESSAGES("{\"role\":\"tool\",\"content\":\"\",\"tool_call_id\":\"i\"}"), REASON_NONE, ""},
-        {MESSAGES("{\"role\":\"tool\",\"content\":\"\"}"), REASON_SHAPE_MISSING, "/messages/0"},
-        {MESSAGES("{\"role\":\"tool\",\"content\":\"\",\"tool_call_id\":\"\"}"),
-         REASON_SHAPE_LENGTH, "/messages/0/tool_call_id"},
-        {MESSAGES("{\"role\":\"user\",\"content\":\"\",\"tool_call_id\":\"i\"}"),
-         REASON_SHAPE_VALUE, "/messages/0/tool_call_id"},
-        {TOOLS(FUNCTION(NAME64, "{}")), REASON_NONE, ""},
-        {TOOLS(FUNCTION(NAME65, "{}")), REASON_SHAPE_NAME, "/tools/0/function/name"},
-        {TOOLS(FUNCTION("\"\"", "{}")), REASON_SHAPE_NAME, "/tools/0/function/name"},
-        {TOOLS(FUNCTION("\"a\\n\"", "{}")), REASON_SHAPE_NAME, "/tools/0/function/name"},
-        {TOOLS(FUNCTION("\"a\"", "{}") "," FUNCTION("\"b\"", "{}")), REASON_NONE, ""},
-        {TOOLS(FUNCTION("\"a\"", "{}") "," FUNCTION("\"aa\"", "{}")), REASON_NONE, ""},
-        {TOOLS(FUNCTION("\"a\"", "{}") "," FUNCTION("\"\\u0061\"", "{}")), REASON_SHAPE_DUPLICATE,
-         "/tools/1/function/name"},
-        {TOOLS("{\"type\":\"web\",\"function\":{\"name\":\"f\",\"description\":\"\","
+	 REASON_SHAPE_TYPE, "/messages/0/tool_calls/0/function/arguments"},
+	{MESSAGES(ASSISTANT("{\"id\":\"i\",\"type\":\"function\"}")), REASON_SHAPE_MISSING,
+	 "/messages/0/tool_calls/0/function"},
+	{MESSAGES("{\"role\":\"tool\",\"content\":\"\",\"tool_call_id\":\"i\"}"), REASON_NONE, ""},
+	{MESSAGES("{\"role\":\"tool\",\"content\":\"\"}"), REASON_SHAPE_MISSING, "/messages/0"},
+	{MESSAGES("{\"role\":\"tool\",\"content\":\"\",\"tool_call_id\":\"\"}"),
+	 REASON_SHAPE_LENGTH, "/messages/0/tool_call_id"},
+	{MESSAGES("{\"role\":\"user\",\"content\":\"\",\"tool_call_id\":\"i\"}"),
+	 REASON_SHAPE_VALUE, "/messages/0/tool_call_id"},
+	{TOOLS(FUNCTION(NAME64, "{}")), REASON_NONE, ""},
+	{TOOLS(FUNCTION(NAME65, "{}")), REASON_SHAPE_NAME, "/tools/0/function/name"},
+	{TOOLS(FUNCTION("\"\"", "{}")), REASON_SHAPE_NAME, "/tools/0/function/name"},
+	{TOOLS(FUNCTION("\"a\\n\"", "{}")), REASON_SHAPE_NAME, "/tools/0/function/name"},
+	{TOOLS(FUNCTION("\"a\"", "{}") "," FUNCTION("\"b\"", "{}")), REASON_NONE, ""},
+	{TOOLS(FUNCTION("\"a\"", "{}") "," FUNCTION("\"aa\"", "{}")), REASON_NONE, ""},
+	{TOOLS(FUNCTION("\"a\"", "{}") "," FUNCTION("\"\\u0061\"", "{}")), REASON_SHAPE_DUPLICATE,
+	 "/tools/1/function/name"},
+	{TOOLS("{\"type\":\"web\",\"function\":{\"name\":\"f\",\"description\":\"\","
                "\"parameters\":{}}}"),
-         REASON_SHAPE_VALUE, "/tools/0/type"},
-        {TOOLS("{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{}}}"),
-         REASON_SHAPE_MISSING, "/tools/0/function/description"},
-        {SCHEMA("true"), REASON_SHAPE_TYPE, AT},
-        {SCHEMA("[]"), REASON_SHAPE_TYPE, AT},
-        {SCHEMA("{\"$ref\":\"#/a\"}"), REASON_NONE, ""},
-        {SCHEMA("{\"$ref\":\"\\u0023\"}"), REASON_NONE, ""},
-        {SCHEMA("{\"$ref\":\"\\u00231\"}"), REASON_NONE, ""},
-        {SCHEMA("{\"$ref\":\"\"}"), REASON_SCHEMA_REMOTE, AT "/$ref"},
-        {SCHEMA("{\"$ref\":\"\\u0024\"}"), REASON_SCHEMA_REMOTE, AT "/$ref"},
-        {SCHEMA("{\"$ref\":\"http://e#\"}"), REASON_SCHEMA_REMOTE, AT "/$ref"},
-        {SCHEMA("{\"$r\\u0065f\":\"http://e\"}"), REASON_SCHEMA_REMOTE, AT "/$ref"},
-        {SCHEMA("{\"$ref\":null}"), REASON_SHAPE_TYPE, AT "/$ref"},
-        {SCHEMA("{\"$dynamicRef\":\"x\"}"), REASON_SCHEMA_REMOTE, AT "/$dynamicRef"},
-        {SCHEMA("{\"$recursiveRef\":\"x\"}"), REASON_SCHEMA_REMOTE, AT "/$recursiveRef"},
-        {SCHEMA("{\"$schema\":\"x\"}"), REASON_SCHEMA_REMOTE, AT "/$schema"},
-        {SCHEMA("{\"$id\":\"x\"}"), REASON_SCHEMA_REMOTE, AT "/$id"},
-        {SCHEMA("{\"id\":\"x\"}"), REASON_NONE, ""},
-        {SCHEMA("{\"$vocabulary\":{\"#a\":true}}"), REASON_NONE, ""},
-        {SCHEMA("{\"$vocabulary\":{\"#a\":1,\"http://e\":true}}"), REASON_SCHEMA_REMOTE,
-         AT "/$vocabulary/http:~1~1e"},
-        {SCHEMA("{\"$vocabulary\":[]}"), REASON_SHAPE_TYPE, AT "/$vocabulary"},
-        {SCHEMA("{\"properties\":{\"$ref\":{\"type\":\"string\"}}}"), REASON_NONE, ""},
-        {SCHEMA("{\"properties\":{\"$ref\":\"http://e\"}}"), REASON_SHAPE_TYPE,
-         AT "/properties/$ref"},
-        {SCHEMA("{\"properties\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
-         AT "/properties/a/$ref"},
-        {SCHEMA("{\"properties\":[]}"), REASON_SHAPE_TYPE, AT "/properties"},
-        {SCHEMA("{\"properties\":{\"a\":null}}"), REASON_SHAPE_TYPE, AT "/properties/a"},
-        {SCHEMA("{\"patternProperties\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
-         AT "/patternProperties/a/$ref"},
-        {SCHEMA("{\"$defs\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE, AT "/$defs/a/$ref"},
-        {SCHEMA("{\"definitions\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
-         AT "/definitions/a/$ref"},
-        {SCHEMA("{\"dependentSchemas\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
-         AT "/dependentSchemas/a/$ref"},
-        {SCHEMA("{\"items\":true}"), REASON_NONE, ""},
-        {SCHEMA("{\"items\":1}"), REASON_SHAPE_TYPE, AT "/items"},
-        {SCHEMA("{\"items\":[{},true," REMOTE "]}"), REASON_SCHEMA_REMOTE, AT "/items/2/$ref"},
-        {SCHEMA("{\"items\":[[]]}"), REASON_SHAPE_TYPE, AT "/items/0"},
-        {SCHEMA("{\"enum\":[" REMOTE "],\"const\":" REMOTE ",\"default\":" REMOTE "}"),
-         REASON_NONE, ""},
-        {SCHEMA("{\"items\":{\"enum\":[" REMOTE "]}}"), REASON_NONE, ""},
-        {SCHEMA("{\"allOf\":[{\"not\":{\"if\":" REMOTE "}}]}"), REASON_SCHEMA_REMOTE,
-         AT "/allOf/0/not/if/$ref"},
-        {SCHEMA("{\"allOf\":{}}"), REASON_SHAPE_TYPE, AT "/allOf"},
-        {SCHEMA("{\"allOf\":{\"a\":1}}"), REASON_SHAPE_TYPE, AT "/allOf"},
-        {SCHEMA("{\"anyOf\":true}"), REASON_SHAPE_TYPE, AT "/anyOf"},
-        {SCHEMA("{\"dependencies\":{\"a\":[\"b\"," REMOTE "],\"c\":{}}}"), REASON_NONE, ""},
-        {SCHEMA("{\"dependencies\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
-         AT "/dependencies/a/$ref"},
-        {SCHEMA("{\"dependencies\":{\"a\":1}}"), REASON_SHAPE_TYPE, AT "/dependencies/a"},
-        {SCHEMA("{\"dependencies\":[" REMOTE "]}"), REASON_NONE, ""},
-        {SCHEMA("{\"dependencies\":null}"), REASON_NONE, ""},
+	 REASON_SHAPE_VALUE, "/tools/0/type"},
+	{TOOLS("{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{}}}"),
+	 REASON_SHAPE_MISSING, "/tools/0/function/description"},
+	{SCHEMA("true"), REASON_SHAPE_TYPE, AT},
+	{SCHEMA("[]"), REASON_SHAPE_TYPE, AT},
+	{SCHEMA("{\"$ref\":\"#/a\"}"), REASON_NONE, ""},
+	{SCHEMA("{\"$ref\":\"\\u0023\"}"), REASON_NONE, ""},
+	{SCHEMA("{\"$ref\":\"\\u00231\"}"), REASON_NONE, ""},
+	{SCHEMA("{\"$ref\":\"\"}"), REASON_SCHEMA_REMOTE, AT "/$ref"},
+	{SCHEMA("{\"$ref\":\"\\u0024\"}"), REASON_SCHEMA_REMOTE, AT "/$ref"},
+	{SCHEMA("{\"$ref\":\"http://e#\"}"), REASON_SCHEMA_REMOTE, AT "/$ref"},
+	{SCHEMA("{\"$r\\u0065f\":\"http://e\"}"), REASON_SCHEMA_REMOTE, AT "/$ref"},
+	{SCHEMA("{\"$ref\":null}"), REASON_SHAPE_TYPE, AT "/$ref"},
+	{SCHEMA("{\"$dynamicRef\":\"x\"}"), REASON_SCHEMA_REMOTE, AT "/$dynamicRef"},
+	{SCHEMA("{\"$recursiveRef\":\"x\"}"), REASON_SCHEMA_REMOTE, AT "/$recursiveRef"},
+	{SCHEMA("{\"$schema\":\"x\"}"), REASON_SCHEMA_REMOTE, AT "/$schema"},
+	{SCHEMA("{\"$id\":\"x\"}"), REASON_SCHEMA_REMOTE, AT "/$id"},
+	{SCHEMA("{\"id\":\"x\"}"), REASON_NONE, ""},
+	{SCHEMA("{\"$vocabulary\":{\"#a\":true}}"), REASON_NONE, ""},
+	{SCHEMA("{\"$vocabulary\":{\"#a\":1,\"http://e\":true}}"), REASON_SCHEMA_REMOTE,
+	 AT "/$vocabulary/http:~1~1e"},
+	{SCHEMA("{\"$vocabulary\":[]}"), REASON_SHAPE_TYPE, AT "/$vocabulary"},
+	{SCHEMA("{\"properties\":{\"$ref\":{\"type\":\"string\"}}}"), REASON_NONE, ""},
+	{SCHEMA("{\"properties\":{\"$ref\":\"http://e\"}}"), REASON_SHAPE_TYPE,
+	 AT "/properties/$ref"},
+	{SCHEMA("{\"properties\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
+	 AT "/properties/a/$ref"},
+	{SCHEMA("{\"properties\":[]}"), REASON_SHAPE_TYPE, AT "/properties"},
+	{SCHEMA("{\"properties\":{\"a\":null}}"), REASON_SHAPE_TYPE, AT "/properties/a"},
+	{SCHEMA("{\"patternProperties\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
+	 AT "/patternProperties/a/$ref"},
+	{SCHEMA("{\"$defs\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE, AT "/$defs/a/$ref"},
+	{SCHEMA("{\"definitions\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
+	 AT "/definitions/a/$ref"},
+	{SCHEMA("{\"dependentSchemas\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
+	 AT "/dependentSchemas/a/$ref"},
+	{SCHEMA("{\"items\":true}"), REASON_NONE, ""},
+	{SCHEMA("{\"items\":1}"), REASON_SHAPE_TYPE, AT "/items"},
+	{SCHEMA("{\"items\":[{},true," REMOTE "]}"), REASON_SCHEMA_REMOTE, AT "/items/2/$ref"},
+	{SCHEMA("{\"items\":[[]]}"), REASON_SHAPE_TYPE, AT "/items/0"},
+	{SCHEMA("{\"enum\":[" REMOTE "],\"const\":" REMOTE ",\"default\":" REMOTE "}"), REASON_NONE,
+	 ""},
+	{SCHEMA("{\"items\":{\"enum\":[" REMOTE "]}}"), REASON_NONE, ""},
+	{SCHEMA("{\"allOf\":[{\"not\":{\"if\":" REMOTE "}}]}"), REASON_SCHEMA_REMOTE,
+	 AT "/allOf/0/not/if/$ref"},
+	{SCHEMA("{\"allOf\":{}}"), REASON_SHAPE_TYPE, AT "/allOf"},
+	{SCHEMA("{\"allOf\":{\"a\":1}}"), REASON_SHAPE_TYPE, AT "/allOf"},
+	{SCHEMA("{\"anyOf\":true}"), REASON_SHAPE_TYPE, AT "/anyOf"},
+	{SCHEMA("{\"dependencies\":{\"a\":[\"b\"," REMOTE "],\"c\":{}}}"), REASON_NONE, ""},
+	{SCHEMA("{\"dependencies\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
+	 AT "/dependencies/a/$ref"},
+	{SCHEMA("{\"dependencies\":{\"a\":1}}"), REASON_SHAPE_TYPE, AT "/dependencies/a"},
+	{SCHEMA("{\"dependencies\":[" REMOTE "]}"), REASON_NONE, ""},
+	{SCHEMA("{\"dependencies\":null}"), REASON_NONE, ""},
 };
 
 static void test_verdicts(void **state)
@@ -201,10 +199,18 @@ static void test_verdicts(void **state)
  * holds an array of them. */
 static void test_positions(void **state)
 {
-	static const char *const EITHER[] = {
-	        "items", "contains", "additionalProperties", "unevaluatedProperties",
-	        "unevaluatedItems", "propertyNames", "not", "if", "then", "else", "contentSchema",
-	        "additionalItems"};
+	static const char *const EITHER[] = {"items",
+	                                     "contains",
+	                                     "additionalProperties",
+	                                     "unevaluatedProperties",
+	                                     "unevaluatedItems",
+	                                     "propertyNames",
+	                                     "not",
+	                                     "if",
+	                                     "then",
+	                                     "else",
+	                                     "contentSchema",
+	                                     "additionalItems"};
 	static const char *const LISTS[] = {"allOf", "anyOf", "oneOf", "prefixItems"};
 	static const char *const OTHER[] = {"enum", "const", "examples", "extends", "Items"};
 	static const struct {
@@ -213,23 +219,25 @@ static void test_positions(void **state)
 		bool object_refused;
 		bool array_refused;
 	} CASES[] = {
-	        {EITHER, COUNT(EITHER), true, true},
-	        {LISTS, COUNT(LISTS), true, true},
-	        {OTHER, COUNT(OTHER), false, false},
+		{EITHER, COUNT(EITHER), true, true},
+		{LISTS, COUNT(LISTS), true, true},
+		{OTHER, COUNT(OTHER), false, false},
 	};
 	char text[512];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		for (size_t j = 0; j < CASES[i].count; j++) {
-			snprintf(text, sizeof(text), SCHEMA("{\"%s\":" REMOTE "}"), CASES[i].keys[j]);
+			snprintf(text, sizeof(text), SCHEMA("{\"%s\":" REMOTE "}"),
+			         CASES[i].keys[j]);
 			run(text);
 			assert_int_equal(report.count > 0, CASES[i].object_refused);
 			snprintf(text, sizeof(text), SCHEMA("{\"%s\":[true," REMOTE "]}"),
 			         CASES[i].keys[j]);
 			run(text);
 			assert_int_equal(report.count > 0, CASES[i].array_refused);
-			snprintf(text, sizeof(text), SCHEMA("{\"%s\":[true,{}]}"), CASES[i].keys[j]);
+			snprintf(text, sizeof(text), SCHEMA("{\"%s\":[true,{}]}"),
+			         CASES[i].keys[j]);
 			run(text);
 			assert_int_equal(report.count, 0);
 		}
@@ -241,14 +249,16 @@ static void test_projection(void **state)
 	(void)state;
 	run("{\"model\":\"x\",\"tools\":[{\"function\":{\"strict\":true,\"parameters\":{\"9\":1.0,"
 	    "\"1\":1e400},\"description\":\"\",\"name\":\"f\"},\"type\":\"function\",\"x\":1}],"
-	    "\"messages\":[{\"content\":\"\\u00e9\",\"role\":\"assistant\",\"tool_calls\":[{\"x\":1,"
+	    "\"messages\":[{\"content\":\"\\u00e9\",\"role\":\"assistant\",\"tool_calls\":[{\"x\":"
+	    "1,"
 	    "\"function\":{\"arguments\":\"{\",\"y\":2,\"name\":\"g\"},\"type\":\"function\","
 	    "\"id\":\"i\"}]},{\"tool_call_id\":\"i\",\"role\":\"tool\",\"content\":\"\"}]}");
-	assert_written("{\"messages\":[{\"role\":\"assistant\",\"content\":\"\xc3\xa9\","
-	               "\"tool_calls\":[{\"id\":\"i\",\"type\":\"function\",\"function\":{"
-	               "\"name\":\"g\",\"arguments\":\"{\"}}]},{\"role\":\"tool\",\"content\":\"\","
-	               "\"tool_call_id\":\"i\"}],\"tools\":[{\"type\":\"function\",\"function\":{"
-	               "\"name\":\"f\",\"description\":\"\",\"parameters\":{\"9\":1.0,\"1\":1e400}}}]}");
+	assert_written(
+		"{\"messages\":[{\"role\":\"assistant\",\"content\":\"\xc3\xa9\","
+		"\"tool_calls\":[{\"id\":\"i\",\"type\":\"function\",\"function\":{"
+		"\"name\":\"g\",\"arguments\":\"{\"}}]},{\"role\":\"tool\",\"content\":\"\","
+		"\"tool_call_id\":\"i\"}],\"tools\":[{\"type\":\"function\",\"function\":{"
+		"\"name\":\"f\",\"description\":\"\",\"parameters\":{\"9\":1.0,\"1\":1e400}}}]}");
 	run("{\"messages\":[]}");
 	assert_written("{\"messages\":[]}");
 }
@@ -278,13 +288,14 @@ static void test_counts(void **state)
 		size_t max;
 		const char *pointer;
 	} CASES[] = {
-	        {"{\"messages\":[", "{\"role\":\"user\",\"content\":\"", "\"}", 128, "/messages"},
-	        {"{\"messages\":[],\"tools\":[",
+		{"{\"messages\":[", "{\"role\":\"user\",\"content\":\"", "\"}", 128, "/messages"},
+		{"{\"messages\":[],\"tools\":[",
 	         "{\"type\":\"function\",\"function\":{\"description\":\"\",\"parameters\":{},"
 	         "\"name\":\"f",
 	         "\"}}", 128, "/tools"},
-	        {"{\"messages\":[{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[",
-	         "{\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"\"},\"id\":\"",
+		{"{\"messages\":[{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[",
+	         "{\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"\"},\"id\":"
+	         "\"",
 	         "\"}", 8, "/messages/0/tool_calls"},
 	};
 
@@ -335,9 +346,9 @@ static void test_deep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_verdicts),          cmocka_unit_test(test_positions),
-	        cmocka_unit_test(test_projection),        cmocka_unit_test(test_counts),
-	        cmocka_unit_test(test_roles_are_cleared), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_verdicts),          cmocka_unit_test(test_positions),
+		cmocka_unit_test(test_projection),        cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_roles_are_cleared), cmocka_unit_test(test_deep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

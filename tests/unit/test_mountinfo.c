@@ -109,6 +109,8 @@ static void refused(void **state)
 		"36 35 98:0 / /m\\008 rw - t s o\n",
 		"36 35 98:0 / /m\\000 rw - t s o\n", /* a NUL */
 		"36 35 98:0 / /m\\400 rw - t s o\n", /* 256 */
+		"36 35 98:0 / /m\\501 rw - t s o\n",
+		"36 35 98:0 / /m\\777 rw - t s o\n",
 		"36 35 98:0 /r\\ /m rw - t s o\n",
 		"27 1 254:0 / / rw - ext4 x rw\n\n", /* an empty line */
 		"27 1 254:0 / / rw - ext4 x rw\nbad\n",
@@ -163,6 +165,72 @@ static void queries(void **state)
 	assert_null(mountinfo_find(&table, 0));
 }
 
+static void inside(void **state)
+{
+	static const struct {
+		const char *root;
+		const char *point;
+		const char *path;
+		const char *inside; /* NULL: refused */
+	} row[] = {
+		{"/", "/", "/", "/"},
+		{"/", "/", "/a/b", "/a/b"},
+		{"/", "/mnt", "/mnt", "/"},
+		{"/", "/mnt", "/mnt/a", "/a"},
+		{"/sub", "/", "/", "/sub"},
+		{"/sub", "/", "/a", "/sub/a"},
+		{"/sub", "/mnt", "/mnt", "/sub"},
+		{"/sub/x", "/mnt/y", "/mnt/y/a/b", "/sub/x/a/b"},
+		{"/sub", "/mnt", "/mntx", NULL},
+		{"/sub", "/mnt", "/", NULL},
+		{"/sub", "/mnt/y", "/mnt", NULL},
+		{"/sub", "/mnt", "/other/a", NULL},
+		{"", "/mnt", "/mnt/a", NULL},
+	};
+	static char to[4096];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct mountinfo_entry entry = {.root = row[i].root, .point = row[i].point};
+		size_t len = 77;
+		bool ok;
+
+		entry.root_len = strlen(row[i].root);
+		entry.point_len = strlen(row[i].point);
+		ok = mountinfo_inside(&entry, row[i].path, strlen(row[i].path), to, &len);
+		if (ok != (row[i].inside != NULL))
+			fail_msg("row %zu", i);
+		if (ok)
+			assert_string_equal(to, row[i].inside);
+		assert_int_equal(len, ok ? strlen(row[i].inside) : 77);
+	}
+}
+
+/* 4095 bytes and the NUL fit, one more does not. */
+static void inside_length(void **state)
+{
+	static char root[8192];
+	static char to[4096];
+	struct mountinfo_entry entry = {.root = root, .point = "/mnt", .point_len = 4};
+	size_t len = 0;
+
+	(void)state;
+	memset(root, 'x', sizeof(root) - 1);
+	root[0] = '/';
+	entry.root_len = 4093;
+	assert_true(mountinfo_inside(&entry, "/mnt/a", 6, to, &len));
+	assert_int_equal(len, 4095);
+	assert_memory_equal(to + 4092, "x/a", 4);
+	entry.root_len = 4094;
+	assert_false(mountinfo_inside(&entry, "/mnt/a", 6, to, &len));
+	entry.root_len = 4095;
+	assert_true(mountinfo_inside(&entry, "/mnt", 4, to, &len));
+	entry.root_len = 4096;
+	assert_false(mountinfo_inside(&entry, "/mnt", 4, to, &len));
+	entry.root_len = 8191;
+	assert_false(mountinfo_inside(&entry, "/mnt/a", 6, to, &len));
+}
+
 /* As many mounts as the table holds, and one more. */
 static void full(void **state)
 {
@@ -207,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_line), cmocka_unit_test(refused), cmocka_unit_test(raw_nul),
 		cmocka_unit_test(queries),  cmocka_unit_test(full),    cmocka_unit_test(cut),
+		cmocka_unit_test(inside),   cmocka_unit_test(inside_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

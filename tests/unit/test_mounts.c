@@ -313,6 +313,9 @@ static void system_directories(void **state)
 		struct place place = directory(dedicated_inside[i]);
 
 		assert_one(&place, false, REASON_MOUNT_SYSTEM);
+		(void)snprintf(inside, sizeof(inside), "%s: %s", dedicated_inside[i],
+		               dedicated_inside[i]);
+		assert_string_equal(report.at[0].detail, inside);
 		place = text_place(dedicated_inside[i]);
 		assert_one(&place, false, REASON_MOUNT_SYSTEM);
 		(void)snprintf(inside, sizeof(inside), "%s/x", dedicated_inside[i]);
@@ -429,6 +432,15 @@ static void by_identity(void **state)
 	a.located = false;
 	b.located = false;
 	relates(&a, &b, MOUNTS_DISJOINT);
+	a = directory("/srv/a");
+	b.self = a.self;
+	a.located = false;
+	relates(&a, &b, MOUNTS_DISJOINT);
+	b = missing("/srv/x");
+	a = directory("/mnt/a/b");
+	a.located = false;
+	b.self = a.above[1];
+	relates(&a, &b, MOUNTS_DISJOINT);
 	/* Two text places share their zeros, and nothing else. */
 	a = text_place("/srv/a");
 	b = text_place("/mnt/b");
@@ -532,6 +544,7 @@ static void same(void **state)
 	assert_true(mounts_same(&b, &a));
 	b = missing("/srv/a");
 	assert_false(mounts_same(&a, &b));
+	assert_false(mounts_same(&b, &a));
 	a = missing("/srv/a");
 	assert_true(mounts_same(&a, &b));
 	a = directory("/srv/a");

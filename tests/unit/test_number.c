@@ -96,69 +96,69 @@ static void test_integer(void **state)
 		check(number_integer, &rows[i]);
 }
 
+static const struct row nano_rows[] = {
+        {"0", 0, TOP, NUMBER_OK, 0},
+        {"0.0", 0, TOP, NUMBER_OK, 0},
+        {"0.000000000", 0, TOP, NUMBER_OK, 0},
+        {"1", 0, TOP, NUMBER_OK, 1000000000},
+        {"1.0", 0, TOP, NUMBER_OK, 1000000000},
+        {"0.5", 0, TOP, NUMBER_OK, 500000000},
+        {"0.50", 0, TOP, NUMBER_OK, 500000000},
+        {"0.05", 0, TOP, NUMBER_OK, 50000000},
+        {"2.25", 0, TOP, NUMBER_OK, 2250000000},
+        {"10.000000001", 0, TOP, NUMBER_OK, 10000000001},
+        {"0.123456789", 0, TOP, NUMBER_OK, 123456789},
+        {"0.000000001", 0, TOP, NUMBER_OK, 1},
+        {"0.999999999", 0, TOP, NUMBER_OK, 999999999},
+        {"1024", 0, TOP, NUMBER_OK, 1024000000000},
+        /* bounds, in billionths */
+        {"0.009999999", 10000000, TOP, NUMBER_RANGE, 0},
+        {"0.01", 10000000, TOP, NUMBER_OK, 10000000},
+        {"1024", 0, 1024000000000, NUMBER_OK, 1024000000000},
+        {"1024.000000001", 0, 1024000000000, NUMBER_RANGE, 0},
+        /* the edges of 64 bits */
+        {"18446744073.709551615", 0, TOP, NUMBER_OK, TOP},
+        {"18446744073.709551616", 0, TOP, NUMBER_RANGE, 0},
+        {"18446744073.70955162", 0, TOP, NUMBER_RANGE, 0},
+        {"18446744073", 0, TOP, NUMBER_OK, 18446744073000000000U},
+        {"18446744074", 0, TOP, NUMBER_RANGE, 0},
+        {"18446744073709551615", 0, TOP, NUMBER_RANGE, 0},
+        {"18446744073709551616.5", 0, TOP, NUMBER_RANGE, 0},
+        {"99999999999999999999999999", 0, TOP, NUMBER_RANGE, 0},
+        /* grammar */
+        {"", 0, TOP, NUMBER_GRAMMAR, 0},
+        {".", 0, TOP, NUMBER_GRAMMAR, 0},
+        {".5", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1.", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"0.", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"00.5", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"01.5", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"01", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1.5.5", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1..5", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"0.1234567890", 0, TOP, NUMBER_GRAMMAR, 0}, /* ten digits */
+        {"0.0000000000", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1,5", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1/2", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"-1", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"-0.5", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1.-5", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"+1", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1e1", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1.5e1", 0, TOP, NUMBER_GRAMMAR, 0},
+        {" 1", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1 ", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1.5 ", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"1. 5", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"0x1", 0, TOP, NUMBER_GRAMMAR, 0},
+        {"99999999999999999999.x", 0, TOP, NUMBER_GRAMMAR, 0},
+};
+
 static void test_nano(void **state)
 {
-	static const struct row rows[] = {
-	        {"0", 0, TOP, NUMBER_OK, 0},
-	        {"0.0", 0, TOP, NUMBER_OK, 0},
-	        {"0.000000000", 0, TOP, NUMBER_OK, 0},
-	        {"1", 0, TOP, NUMBER_OK, 1000000000},
-	        {"1.0", 0, TOP, NUMBER_OK, 1000000000},
-	        {"0.5", 0, TOP, NUMBER_OK, 500000000},
-	        {"0.50", 0, TOP, NUMBER_OK, 500000000},
-	        {"0.05", 0, TOP, NUMBER_OK, 50000000},
-	        {"2.25", 0, TOP, NUMBER_OK, 2250000000},
-	        {"10.000000001", 0, TOP, NUMBER_OK, 10000000001},
-	        {"0.123456789", 0, TOP, NUMBER_OK, 123456789},
-	        {"0.000000001", 0, TOP, NUMBER_OK, 1},
-	        {"0.999999999", 0, TOP, NUMBER_OK, 999999999},
-	        {"1024", 0, TOP, NUMBER_OK, 1024000000000},
-	        /* bounds, in billionths */
-	        {"0.009999999", 10000000, TOP, NUMBER_RANGE, 0},
-	        {"0.01", 10000000, TOP, NUMBER_OK, 10000000},
-	        {"1024", 0, 1024000000000, NUMBER_OK, 1024000000000},
-	        {"1024.000000001", 0, 1024000000000, NUMBER_RANGE, 0},
-	        /* the edges of 64 bits */
-	        {"18446744073.709551615", 0, TOP, NUMBER_OK, TOP},
-	        {"18446744073.709551616", 0, TOP, NUMBER_RANGE, 0},
-	        {"18446744073.70955162", 0, TOP, NUMBER_RANGE, 0},
-	        {"18446744073", 0, TOP, NUMBER_OK, 18446744073000000000U},
-	        {"18446744074", 0, TOP, NUMBER_RANGE, 0},
-	        {"18446744073709551615", 0, TOP, NUMBER_RANGE, 0},
-	        {"18446744073709551616.5", 0, TOP, NUMBER_RANGE, 0},
-	        {"99999999999999999999999999", 0, TOP, NUMBER_RANGE, 0},
-	        /* grammar */
-	        {"", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {".", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {".5", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1.", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"0.", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"00.5", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"01.5", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"01", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1.5.5", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1..5", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"0.1234567890", 0, TOP, NUMBER_GRAMMAR, 0}, /* ten digits */
-	        {"0.0000000000", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1,5", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1/2", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"-1", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"-0.5", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1.-5", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"+1", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1e1", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1.5e1", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {" 1", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1 ", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1.5 ", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"1. 5", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"0x1", 0, TOP, NUMBER_GRAMMAR, 0},
-	        {"99999999999999999999.x", 0, TOP, NUMBER_GRAMMAR, 0},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++)
-		check(number_nano, &rows[i]);
+	for (size_t i = 0; i < COUNT(nano_rows); i++)
+		check(number_nano, &nano_rows[i]);
 }
 
 /* The length rules: nothing behind it is looked at, and a NUL is a byte like

@@ -19,7 +19,8 @@ static struct text out;
 static struct decision decision;
 static struct report report;
 static struct record_input input;
-static uint8_t sha256[32];
+static uint8_t sha256[SHA256_BYTES];
+static uint8_t argv_sha256[SHA256_BYTES];
 
 static void begin(void)
 {
@@ -42,6 +43,8 @@ static void full(void)
 		sha256[i] = (uint8_t)(i * 8);
 	input.seq = 42;
 	input.config_sha256 = sha256;
+	argv_sha256[31] = 0xff;
+	input.argv_sha256 = argv_sha256;
 	decision.image = "worker:1";
 	decision.image_known = true;
 	launch->image_id = "sha256:" HEX64;
@@ -63,14 +66,11 @@ static void full(void)
 	launch->root_count = 2;
 	decision.asked[0] = "/l\xff";
 	decision.root[0].state = PLACE_EXISTS;
-	launch->root[0] = (struct root){ "/srv/w", "/workspace", false, false, 18446744073709551615ULL,
-		                         77 };
+	launch->root[0] =
+		(struct root){ "/srv/w", "/workspace", false, false, 18446744073709551615ULL, 77 };
 	decision.asked[1] = "/srv/./b";
 	decision.root[1].state = PLACE_TEXT;
 	launch->root[1] = (struct root){ "/srv/b", "/grants/x", true, false, 0, 0 };
-	launch->argv.count = 2;
-	launch->argv.at[0] = "docker";
-	launch->argv.at[1] = "";
 }
 
 static const char *finished(void)
@@ -87,7 +87,7 @@ static const char FULL[] =
 	"\"findings\":[],\"findings_dropped\":0,"
 	"\"config_sha256\":\"0008101820283038404850586068707880889098a0a8b0b8c0c8d0d8e0e8f0f8\","
 	"\"turn_sha256\":null,"
-	"\"argv_sha256\":\"5ab061c754255b61aa51bfcfaa762e0b49a5d69d33e8a76749dc98c6bd06712c\","
+	"\"argv_sha256\":\"00000000000000000000000000000000000000000000000000000000000000ff\","
 	"\"image\":{\"reference\":\"worker:1\",\"id\":\"sha256:" HEX64 "\"},"
 	"\"mode\":\"session\",\"name\":\"box\",\"session\":{\"key\":\"key\",\"revision\":9},"
 	"\"mounts\":[{\"asked\":\"/l\\ufffd\",\"canonical\":\"/srv/w\",\"guest\":\"/workspace\","
@@ -99,7 +99,7 @@ static const char FULL[] =
 	"\"shm_bytes\":4,\"file_bytes\":5,\"turn_bytes\":6,\"turn_seconds\":9,"
 	"\"lock_seconds\":10,\"control_seconds\":11,\"remove_seconds\":12,\"live\":13},"
 	"\"runtime\":\"runsc\",\"entrypoint\":\"/agent\","
-	"\"command\":[\"-v\",\"\\u00e9\\\"\\n\"],\"workdir\":\"/w\",\"confinement\":\"full\"}\n";
+	"\"command\":[\"-v\",\"\\u00e9\\\"\\u000a\"],\"workdir\":\"/w\",\"confinement\":\"full\"}\n";
 
 /* A config that could not be read: nothing is known but the refusal. */
 static const char EMPTY[] =

@@ -43,19 +43,19 @@ struct verdict {
 };
 
 static const struct verdict VERDICTS[] = {
-        {"{\"ok\":true,\"text\":\"\"}", REASON_NONE, ""},
-        {"{\"ok\":false,\"text\":\"\"}", REASON_NONE, ""},
-        {"{\"ok\":true}", REASON_SHAPE_MISSING, "/text"},
-        {"{\"text\":\"x\"}", REASON_SHAPE_MISSING, "/ok"},
-        {"{\"Ok\":true,\"text\":\"x\"}", REASON_SHAPE_MISSING, "/ok"},
-        {"{\"ok\":null,\"text\":\"x\"}", REASON_SHAPE_TYPE, "/ok"},
-        {"{\"ok\":1,\"text\":\"x\"}", REASON_SHAPE_TYPE, "/ok"},
-        {"{\"ok\":\"true\",\"text\":\"x\"}", REASON_SHAPE_TYPE, "/ok"},
-        {"{\"ok\":true,\"text\":null}", REASON_SHAPE_TYPE, "/text"},
-        {"{\"ok\":true,\"text\":[\"x\"]}", REASON_SHAPE_TYPE, "/text"},
-        {"[true,\"x\"]", REASON_SHAPE_TYPE, ""},
-        {"null", REASON_SHAPE_TYPE, ""},
-        {"\"ok\"", REASON_SHAPE_TYPE, ""},
+	{"{\"ok\":true,\"text\":\"\"}", REASON_NONE, ""},
+	{"{\"ok\":false,\"text\":\"\"}", REASON_NONE, ""},
+	{"{\"ok\":true}", REASON_SHAPE_MISSING, "/text"},
+	{"{\"text\":\"x\"}", REASON_SHAPE_MISSING, "/ok"},
+	{"{\"Ok\":true,\"text\":\"x\"}", REASON_SHAPE_MISSING, "/ok"},
+	{"{\"ok\":null,\"text\":\"x\"}", REASON_SHAPE_TYPE, "/ok"},
+	{"{\"ok\":1,\"text\":\"x\"}", REASON_SHAPE_TYPE, "/ok"},
+	{"{\"ok\":\"true\",\"text\":\"x\"}", REASON_SHAPE_TYPE, "/ok"},
+	{"{\"ok\":true,\"text\":null}", REASON_SHAPE_TYPE, "/text"},
+	{"{\"ok\":true,\"text\":[\"x\"]}", REASON_SHAPE_TYPE, "/text"},
+	{"[true,\"x\"]", REASON_SHAPE_TYPE, ""},
+	{"null", REASON_SHAPE_TYPE, ""},
+	{"\"ok\"", REASON_SHAPE_TYPE, ""},
 };
 
 static void test_verdicts(void **state)
@@ -96,17 +96,17 @@ static void test_length(void **state)
 		const char *last;
 		bool accepted;
 	} CASES[] = {
-	        {"a", REPLY_TEXT_UNITS - 1, "", true},
-	        {"a", REPLY_TEXT_UNITS, "", true},
-	        {"a", REPLY_TEXT_UNITS, "a", false},
-	        {"\xe2\x82\xac", REPLY_TEXT_UNITS, "", true},
-	        {"\xe2\x82\xac", REPLY_TEXT_UNITS, "\\n", false},
-	        {"\\u0041", REPLY_TEXT_UNITS, "", true},
-	        {"\\ud800", REPLY_TEXT_UNITS, "", true},
-	        {"\\ud800", REPLY_TEXT_UNITS, "\\ud800", false},
-	        {"\xf0\x9f\x98\x80", REPLY_TEXT_UNITS / 2, "", true},
-	        {"\xf0\x9f\x98\x80", REPLY_TEXT_UNITS / 2, "a", false},
-	        {"\xf0\x9f\x98\x80", REPLY_TEXT_UNITS / 2 - 1, "a", true},
+		{"a", REPLY_TEXT_UNITS - 1, "", true},
+		{"a", REPLY_TEXT_UNITS, "", true},
+		{"a", REPLY_TEXT_UNITS, "a", false},
+		{"\xe2\x82\xac", REPLY_TEXT_UNITS, "", true},
+		{"\xe2\x82\xac", REPLY_TEXT_UNITS, "\\n", false},
+		{"\\u0041", REPLY_TEXT_UNITS, "", true},
+		{"\\ud800", REPLY_TEXT_UNITS, "", true},
+		{"\\ud800", REPLY_TEXT_UNITS, "\\ud800", false},
+		{"\xf0\x9f\x98\x80", REPLY_TEXT_UNITS / 2, "", true},
+		{"\xf0\x9f\x98\x80", REPLY_TEXT_UNITS / 2, "a", false},
+		{"\xf0\x9f\x98\x80", REPLY_TEXT_UNITS / 2 - 1, "a", true},
 	};
 
 	(void)state;
@@ -134,9 +134,9 @@ static void test_length(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_verdicts),
-	        cmocka_unit_test(test_only_two_leave),
-	        cmocka_unit_test(test_length),
+		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_only_two_leave),
+		cmocka_unit_test(test_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

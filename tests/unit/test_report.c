@@ -333,13 +333,15 @@ static void test_json_error(void **state)
 	assert_int_equal(report.at[0].column, 12);
 	assert_string_equal(report.at[0].pointer, "");
 	assert_string_equal(report.at[0].detail, "");
-	assert_string_equal(line(&report.at[0]),
-	                    "cofferdam: SANDBOX_TURN json.syntax: the text is not JSON here "
-	                    "(byte 70000, line 300, column 12); mend it as RFC 8259 says\n");
-	assert_string_equal(json(&report.at[0]),
-	                    "{\"code\":\"SANDBOX_TURN\",\"reason\":\"json.syntax\",\"detail\":\"\","
-	                    "\"sentence\":\"the text is not JSON here\",\"hint\":\"mend it as RFC "
-	                    "8259 says\",\"offset\":70000,\"line\":300,\"column\":12}");
+	assert_string_equal(
+	        line(&report.at[0]),
+	        "cofferdam: SANDBOX_TURN json.syntax: the text is not JSON here "
+	        "(byte 70000, line 300, column 12); mend it as RFC 8259 says\n");
+	assert_string_equal(
+	        json(&report.at[0]),
+	        "{\"code\":\"SANDBOX_TURN\",\"reason\":\"json.syntax\",\"detail\":\"\","
+	        "\"sentence\":\"the text is not JSON here\",\"hint\":\"mend it as RFC "
+	        "8259 says\",\"offset\":70000,\"line\":300,\"column\":12}");
 }
 
 static void test_at(void **state)
@@ -360,15 +362,17 @@ static void test_at(void **state)
 	assert_int_equal(report.at[0].column, 9);
 	assert_string_equal(report.at[1].pointer, "");
 	assert_string_equal(report.at[1].detail, "");
-	assert_string_equal(line(&report.at[0]),
-	                    "cofferdam: SANDBOX_TURN shape.type: a value has the wrong type: a "
-	                    "string is wanted at /a/1/b~1~0 (byte 17, line 2, column 9); see "
-	                    "`cofferdam-policy schema`\n");
-	assert_string_equal(json(&report.at[0]),
-	                    "{\"code\":\"SANDBOX_TURN\",\"reason\":\"shape.type\",\"pointer\":\"/a/1/"
-	                    "b~1~0\",\"detail\":\"a string is wanted\",\"sentence\":\"a value has "
-	                    "the wrong type\",\"hint\":\"see `cofferdam-policy schema`\",\"offset\":"
-	                    "17,\"line\":2,\"column\":9}");
+	assert_string_equal(
+	        line(&report.at[0]),
+	        "cofferdam: SANDBOX_TURN shape.type: a value has the wrong type: a "
+	        "string is wanted at /a/1/b~1~0 (byte 17, line 2, column 9); see "
+	        "`cofferdam-policy schema`\n");
+	assert_string_equal(
+	        json(&report.at[0]),
+	        "{\"code\":\"SANDBOX_TURN\",\"reason\":\"shape.type\",\"pointer\":\"/a/1/"
+	        "b~1~0\",\"detail\":\"a string is wanted\",\"sentence\":\"a value has "
+	        "the wrong type\",\"hint\":\"see `cofferdam-policy schema`\",\"offset\":"
+	        "17,\"line\":2,\"column\":9}");
 }
 
 /* A hostile key in a pointer: one line, and a string that ends where it should.
@@ -383,15 +387,17 @@ static void test_hostile_pointer(void **state)
 	json_drop(&doc);
 	assert_string_equal(report.at[0].pointer,
 	                    "/image\xef\xbf\xbdx\n\"\xe2\x80\xae\xed\xa0\x80\\\xc3\xa9");
-	assert_string_equal(line(&report.at[0]),
-	                    "cofferdam: SANDBOX_TURN shape.unknown_key: a key is not known here at "
-	                    "/image\\xef\\xbf\\xbdx\\x0a\"\\xe2\\x80\\xae\\xed\\xa0\\x80\\\\\\xc3\\xa9 "
-	                    "(byte 1, line 1, column 2); remove it, or mend its spelling\n");
-	assert_string_equal(json(&report.at[0]),
-	                    "{\"code\":\"SANDBOX_TURN\",\"reason\":\"shape.unknown_key\",\"pointer\":"
-	                    "\"/image\\ufffdx\\u000a\\\"\\u202e\\ud800\\\\\\u00e9\",\"detail\":\"\","
-	                    "\"sentence\":\"a key is not known here\",\"hint\":\"remove it, or mend "
-	                    "its spelling\",\"offset\":1,\"line\":1,\"column\":2}");
+	assert_string_equal(
+	        line(&report.at[0]),
+	        "cofferdam: SANDBOX_TURN shape.unknown_key: a key is not known here at "
+	        "/image\\xef\\xbf\\xbdx\\x0a\"\\xe2\\x80\\xae\\xed\\xa0\\x80\\\\\\xc3\\xa9 "
+	        "(byte 1, line 1, column 2); remove it, or mend its spelling\n");
+	assert_string_equal(
+	        json(&report.at[0]),
+	        "{\"code\":\"SANDBOX_TURN\",\"reason\":\"shape.unknown_key\",\"pointer\":"
+	        "\"/image\\ufffdx\\u000a\\\"\\u202e\\ud800\\\\\\u00e9\",\"detail\":\"\","
+	        "\"sentence\":\"a key is not known here\",\"hint\":\"remove it, or mend "
+	        "its spelling\",\"offset\":1,\"line\":1,\"column\":2}");
 }
 
 static void test_long_key(void **state)
@@ -428,20 +434,24 @@ static void test_line_without_place(void **state)
 	fresh();
 	report_add_text(&report, REASON_MOUNT_RELATIVE, "/mounts/0/host", "path", T("a\tb"));
 	report_add(&report, REASON_MOUNT_ROOT, NULL);
-	assert_string_equal(line(&report.at[0]),
-	                    "cofferdam: SANDBOX_POLICY mount.relative: a mount's host path is not "
-	                    "absolute: path: a\\x09b at /mounts/0/host; begin it with /\n");
-	assert_string_equal(json(&report.at[0]),
-	                    "{\"code\":\"SANDBOX_POLICY\",\"reason\":\"mount.relative\",\"pointer\":"
-	                    "\"/mounts/0/host\",\"detail\":\"path: a\\\\x09b\",\"sentence\":\"a "
-	                    "mount's host path is not absolute\",\"hint\":\"begin it with /\"}");
-	assert_string_equal(line(&report.at[1]),
-	                    "cofferdam: SANDBOX_POLICY mount.root: the root directory cannot be "
-	                    "mounted; mount a dedicated directory\n");
-	assert_string_equal(json(&report.at[1]),
-	                    "{\"code\":\"SANDBOX_POLICY\",\"reason\":\"mount.root\",\"detail\":\"\","
-	                    "\"sentence\":\"the root directory cannot be mounted\",\"hint\":\"mount "
-	                    "a dedicated directory\"}");
+	assert_string_equal(
+	        line(&report.at[0]),
+	        "cofferdam: SANDBOX_POLICY mount.relative: a mount's host path is not "
+	        "absolute: path: a\\x09b at /mounts/0/host; begin it with /\n");
+	assert_string_equal(
+	        json(&report.at[0]),
+	        "{\"code\":\"SANDBOX_POLICY\",\"reason\":\"mount.relative\",\"pointer\":"
+	        "\"/mounts/0/host\",\"detail\":\"path: a\\\\x09b\",\"sentence\":\"a "
+	        "mount's host path is not absolute\",\"hint\":\"begin it with /\"}");
+	assert_string_equal(
+	        line(&report.at[1]),
+	        "cofferdam: SANDBOX_POLICY mount.root: the root directory cannot be "
+	        "mounted; mount a dedicated directory\n");
+	assert_string_equal(
+	        json(&report.at[1]),
+	        "{\"code\":\"SANDBOX_POLICY\",\"reason\":\"mount.root\",\"detail\":\"\","
+	        "\"sentence\":\"the root directory cannot be mounted\",\"hint\":\"mount "
+	        "a dedicated directory\"}");
 }
 
 /* Every reason with the worst of everything: one line of printable ASCII, and

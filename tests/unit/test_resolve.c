@@ -595,6 +595,7 @@ static void located(void **state)
 	assert_true(place.located);
 	inside_len = place.inside_len;
 	assert_string_equal(place.inside + inside_len - 2, "/a");
+	assert_int_equal(place.inside[0], '/');
 	resolve("a/none");
 	assert_int_equal(place.state, PLACE_MISSING);
 	assert_true(place.located);

@@ -25,41 +25,38 @@ static const struct schema_reasons ODD_WHY = {.wrong = REASON_LIMIT_NUMBER,
                                               .high = REASON_USER_RANGE};
 
 static const struct schema_field ITEM_FIELDS[] = {
-        {.key = "id", .type = SCHEMA_STRING, .required = true},
-        {.key = "deep", .type = SCHEMA_MAP},
+	{.key = "id", .type = SCHEMA_STRING, .required = true},
+	{.key = "deep", .type = SCHEMA_MAP},
 };
 static const struct schema_field ITEM = {
-        .type = SCHEMA_OBJECT, .open = true, .of = ITEM_FIELDS, .count = COUNT(ITEM_FIELDS)};
+	.type = SCHEMA_OBJECT, .open = true, .of = ITEM_FIELDS, .count = COUNT(ITEM_FIELDS)};
 static const struct schema_field WORD = {.type = SCHEMA_STRING, .max = 3};
 
 static const struct schema_field FIELDS[] = {
-        {.key = "text", .type = SCHEMA_STRING, .min = 2, .max = 4},
-        {.key = "even", .type = SCHEMA_STRING, .judge = judge_even, .pattern = "^(..)*$"},
-        {.key = "colour", .type = SCHEMA_STRING, .words = COLOURS, .note = "one \"of\" two"},
-        {.key = "flag", .type = SCHEMA_BOOLEAN},
-        {.key = "count",
+	{.key = "text", .type = SCHEMA_STRING, .min = 2, .max = 4},
+	{.key = "even", .type = SCHEMA_STRING, .judge = judge_even, .pattern = "^(..)*$"},
+	{.key = "colour", .type = SCHEMA_STRING, .words = COLOURS, .note = "one \"of\" two"},
+	{.key = "flag", .type = SCHEMA_BOOLEAN},
+	{.key = "count",
          .type = SCHEMA_INTEGER,
          .min = 5,
          .max = 90,
          .standard = true,
          .initial = 7},
-        {.key = "share", .type = SCHEMA_DECIMAL, .min = 10000000, .max = 2000000000},
-        {.key = "odd", .type = SCHEMA_INTEGER, .min = 3, .max = 8, .why = &ODD_WHY},
-        {.key = "words", .type = SCHEMA_ARRAY, .min = 1, .max = 2, .item = &WORD},
-        {.key = "items", .type = SCHEMA_ARRAY, .item = &ITEM},
-        {.key = "map",
+	{.key = "share", .type = SCHEMA_DECIMAL, .min = 10000000, .max = 2000000000},
+	{.key = "odd", .type = SCHEMA_INTEGER, .min = 3, .max = 8, .why = &ODD_WHY},
+	{.key = "words", .type = SCHEMA_ARRAY, .min = 1, .max = 2, .item = &WORD},
+	{.key = "items", .type = SCHEMA_ARRAY, .item = &ITEM},
+	{.key = "map",
          .type = SCHEMA_MAP,
          .max = 2,
          .judge = judge_even,
          .pattern = "^(..)*$",
          .item = &WORD},
-        {.key = "inner",
-         .type = SCHEMA_OBJECT,
-         .of = ITEM_FIELDS,
-         .count = COUNT(ITEM_FIELDS)},
+	{.key = "inner", .type = SCHEMA_OBJECT, .of = ITEM_FIELDS, .count = COUNT(ITEM_FIELDS)},
 };
 static const struct schema_field ROOT = {
-        .type = SCHEMA_OBJECT, .of = FIELDS, .count = COUNT(FIELDS)};
+	.type = SCHEMA_OBJECT, .of = FIELDS, .count = COUNT(FIELDS)};
 
 static struct report report;
 static char dropped_buffer[64];
@@ -105,76 +102,75 @@ struct verdict {
 };
 
 static const struct verdict VERDICTS[] = {
-        {"{}", REASON_NONE, "", ""},
-        {"[]", REASON_SHAPE_TYPE, "", "expected an object, found an array"},
-        {"null", REASON_SHAPE_TYPE, "", "expected an object, found null"},
-        {"{\"text\":\"a\"}", REASON_SHAPE_LENGTH, "/text", "2 to 4 UTF-16 code units"},
-        {"{\"text\":\"ab\"}", REASON_NONE, "", ""},
-        {"{\"text\":\"abcd\"}", REASON_NONE, "", ""},
-        {"{\"text\":\"\\ud83d\\ude00\"}", REASON_NONE, "", ""},
-        {"{\"text\":\"abcde\"}", REASON_SHAPE_LENGTH, "/text", "2 to 4 UTF-16 code units"},
-        {"{\"text\":5}", REASON_SHAPE_TYPE, "/text", "expected a string, found a number"},
-        {"{\"text\":null}", REASON_SHAPE_TYPE, "/text", "expected a string, found null"},
-        {"{\"even\":\"\"}", REASON_NONE, "", ""},
-        {"{\"even\":\"\\u0061b\"}", REASON_NONE, "", ""},
-        {"{\"even\":\"abc\"}", REASON_SHAPE_NAME, "/even", ""},
-        {"{\"even\":true}", REASON_SHAPE_TYPE, "/even", "expected a string, found true"},
-        {"{\"colour\":\"blue\"}", REASON_NONE, "", ""},
-        {"{\"colour\":\"Blue\"}", REASON_SHAPE_VALUE, "/colour", "expected \"red\" or \"blue\""},
-        {"{\"colour\":\"\"}", REASON_SHAPE_VALUE, "/colour", "expected \"red\" or \"blue\""},
-        {"{\"flag\":true}", REASON_NONE, "", ""},
-        {"{\"flag\":false}", REASON_NONE, "", ""},
-        {"{\"flag\":\"true\"}", REASON_SHAPE_TYPE, "/flag",
+	{"{}", REASON_NONE, "", ""},
+	{"[]", REASON_SHAPE_TYPE, "", "expected an object, found an array"},
+	{"null", REASON_SHAPE_TYPE, "", "expected an object, found null"},
+	{"{\"text\":\"a\"}", REASON_SHAPE_LENGTH, "/text", "2 to 4 UTF-16 code units"},
+	{"{\"text\":\"ab\"}", REASON_NONE, "", ""},
+	{"{\"text\":\"abcd\"}", REASON_NONE, "", ""},
+	{"{\"text\":\"\\ud83d\\ude00\"}", REASON_NONE, "", ""},
+	{"{\"text\":\"abcde\"}", REASON_SHAPE_LENGTH, "/text", "2 to 4 UTF-16 code units"},
+	{"{\"text\":5}", REASON_SHAPE_TYPE, "/text", "expected a string, found a number"},
+	{"{\"text\":null}", REASON_SHAPE_TYPE, "/text", "expected a string, found null"},
+	{"{\"even\":\"\"}", REASON_NONE, "", ""},
+	{"{\"even\":\"\\u0061b\"}", REASON_NONE, "", ""},
+	{"{\"even\":\"abc\"}", REASON_SHAPE_NAME, "/even", ""},
+	{"{\"even\":true}", REASON_SHAPE_TYPE, "/even", "expected a string, found true"},
+	{"{\"colour\":\"blue\"}", REASON_NONE, "", ""},
+	{"{\"colour\":\"Blue\"}", REASON_SHAPE_VALUE, "/colour", "expected \"red\" or \"blue\""},
+	{"{\"colour\":\"\"}", REASON_SHAPE_VALUE, "/colour", "expected \"red\" or \"blue\""},
+	{"{\"flag\":true}", REASON_NONE, "", ""},
+	{"{\"flag\":false}", REASON_NONE, "", ""},
+	{"{\"flag\":\"true\"}", REASON_SHAPE_TYPE, "/flag",
          "expected true or false, found a string"},
-        {"{\"flag\":0}", REASON_SHAPE_TYPE, "/flag", "expected true or false, found a number"},
-        {"{\"count\":4}", REASON_SHAPE_VALUE, "/count", "5 to 90"},
-        {"{\"count\":5}", REASON_NONE, "", ""},
-        {"{\"count\":90}", REASON_NONE, "", ""},
-        {"{\"count\":91}", REASON_SHAPE_VALUE, "/count", "5 to 90"},
-        {"{\"count\":18446744073709551621}", REASON_SHAPE_VALUE, "/count", "5 to 90"},
-        {"{\"count\":6.0}", REASON_SHAPE_VALUE, "/count", "expected digits only"},
-        {"{\"count\":1e1}", REASON_SHAPE_VALUE, "/count", "expected digits only"},
-        {"{\"count\":-6}", REASON_SHAPE_VALUE, "/count", "expected digits only"},
-        {"{\"count\":\"6\"}", REASON_SHAPE_TYPE, "/count", "expected a number, found a string"},
-        {"{\"share\":0.01}", REASON_NONE, "", ""},
-        {"{\"share\":2}", REASON_NONE, "", ""},
-        {"{\"share\":1.999999999}", REASON_NONE, "", ""},
-        {"{\"share\":0.009999999}", REASON_SHAPE_VALUE, "/share", "0.01 to 2"},
-        {"{\"share\":2.000000001}", REASON_SHAPE_VALUE, "/share", "0.01 to 2"},
-        {"{\"share\":1.0000000001}", REASON_SHAPE_VALUE, "/share",
+	{"{\"flag\":0}", REASON_SHAPE_TYPE, "/flag", "expected true or false, found a number"},
+	{"{\"count\":4}", REASON_SHAPE_VALUE, "/count", "5 to 90"},
+	{"{\"count\":5}", REASON_NONE, "", ""},
+	{"{\"count\":90}", REASON_NONE, "", ""},
+	{"{\"count\":91}", REASON_SHAPE_VALUE, "/count", "5 to 90"},
+	{"{\"count\":18446744073709551621}", REASON_SHAPE_VALUE, "/count", "5 to 90"},
+	{"{\"count\":6.0}", REASON_SHAPE_VALUE, "/count", "expected digits only"},
+	{"{\"count\":1e1}", REASON_SHAPE_VALUE, "/count", "expected digits only"},
+	{"{\"count\":-6}", REASON_SHAPE_VALUE, "/count", "expected digits only"},
+	{"{\"count\":\"6\"}", REASON_SHAPE_TYPE, "/count", "expected a number, found a string"},
+	{"{\"share\":0.01}", REASON_NONE, "", ""},
+	{"{\"share\":2}", REASON_NONE, "", ""},
+	{"{\"share\":1.999999999}", REASON_NONE, "", ""},
+	{"{\"share\":0.009999999}", REASON_SHAPE_VALUE, "/share", "0.01 to 2"},
+	{"{\"share\":2.000000001}", REASON_SHAPE_VALUE, "/share", "0.01 to 2"},
+	{"{\"share\":1.0000000001}", REASON_SHAPE_VALUE, "/share",
          "expected digits, and at most nine after a point"},
-        {"{\"share\":1e0}", REASON_SHAPE_VALUE, "/share",
+	{"{\"share\":1e0}", REASON_SHAPE_VALUE, "/share",
          "expected digits, and at most nine after a point"},
-        {"{\"odd\":2}", REASON_USER_ROOT, "/odd", "3 to 8"},
-        {"{\"odd\":3}", REASON_NONE, "", ""},
-        {"{\"odd\":8}", REASON_NONE, "", ""},
-        {"{\"odd\":9}", REASON_USER_RANGE, "/odd", "3 to 8"},
-        {"{\"odd\":-0}", REASON_CONFIG_VERSION, "/odd", "expected digits only"},
-        {"{\"odd\":[]}", REASON_LIMIT_NUMBER, "/odd", "expected a number, found an array"},
-        {"{\"words\":[]}", REASON_SHAPE_COUNT, "/words", "1 to 2 items"},
-        {"{\"words\":[\"a\"]}", REASON_NONE, "", ""},
-        {"{\"words\":[\"a\",\"b\"]}", REASON_NONE, "", ""},
-        {"{\"words\":[\"a\",\"b\",\"c\"]}", REASON_SHAPE_COUNT, "/words", "1 to 2 items"},
-        {"{\"words\":[\"a\",\"abcd\"]}", REASON_SHAPE_LENGTH, "/words/1",
+	{"{\"odd\":2}", REASON_USER_ROOT, "/odd", "3 to 8"},
+	{"{\"odd\":3}", REASON_NONE, "", ""},
+	{"{\"odd\":8}", REASON_NONE, "", ""},
+	{"{\"odd\":9}", REASON_USER_RANGE, "/odd", "3 to 8"},
+	{"{\"odd\":-0}", REASON_CONFIG_VERSION, "/odd", "expected digits only"},
+	{"{\"odd\":[]}", REASON_LIMIT_NUMBER, "/odd", "expected a number, found an array"},
+	{"{\"words\":[]}", REASON_SHAPE_COUNT, "/words", "1 to 2 items"},
+	{"{\"words\":[\"a\"]}", REASON_NONE, "", ""},
+	{"{\"words\":[\"a\",\"b\"]}", REASON_NONE, "", ""},
+	{"{\"words\":[\"a\",\"b\",\"c\"]}", REASON_SHAPE_COUNT, "/words", "1 to 2 items"},
+	{"{\"words\":[\"a\",\"abcd\"]}", REASON_SHAPE_LENGTH, "/words/1",
          "at most 3 UTF-16 code units"},
-        {"{\"words\":{}}", REASON_SHAPE_TYPE, "/words", "expected an array, found an object"},
-        {"{\"items\":[{\"id\":\"\"},{}]}", REASON_SHAPE_MISSING, "/items/1/id", "key: id"},
-        {"{\"items\":[[]]}", REASON_SHAPE_TYPE, "/items/0", "expected an object, found an array"},
-        {"{\"map\":{}}", REASON_NONE, "", ""},
-        {"{\"map\":{\"ab\":\"x\",\"cd\":\"y\"}}", REASON_NONE, "", ""},
-        {"{\"map\":{\"ab\":\"x\",\"cd\":\"y\",\"ef\":\"z\"}}", REASON_SHAPE_COUNT, "/map",
+	{"{\"words\":{}}", REASON_SHAPE_TYPE, "/words", "expected an array, found an object"},
+	{"{\"items\":[{\"id\":\"\"},{}]}", REASON_SHAPE_MISSING, "/items/1/id", "key: id"},
+	{"{\"items\":[[]]}", REASON_SHAPE_TYPE, "/items/0", "expected an object, found an array"},
+	{"{\"map\":{}}", REASON_NONE, "", ""},
+	{"{\"map\":{\"ab\":\"x\",\"cd\":\"y\"}}", REASON_NONE, "", ""},
+	{"{\"map\":{\"ab\":\"x\",\"cd\":\"y\",\"ef\":\"z\"}}", REASON_SHAPE_COUNT, "/map",
          "at most 2 members"},
-        {"{\"map\":{\"abc\":\"x\"}}", REASON_SHAPE_NAME, "/map/abc", ""},
-        {"{\"map\":{\"ab\":1}}", REASON_SHAPE_TYPE, "/map/ab",
-         "expected a string, found a number"},
-        {"{\"inner\":{}}", REASON_SHAPE_MISSING, "/inner/id", "key: id"},
-        {"{\"inner\":{\"id\":\"\",\"deep\":{\"any\":[{}]}}}", REASON_NONE, "", ""},
-        {"{\"inner\":{\"id\":\"\",\"deep\":[]}}", REASON_SHAPE_TYPE, "/inner/deep",
+	{"{\"map\":{\"abc\":\"x\"}}", REASON_SHAPE_NAME, "/map/abc", ""},
+	{"{\"map\":{\"ab\":1}}", REASON_SHAPE_TYPE, "/map/ab", "expected a string, found a number"},
+	{"{\"inner\":{}}", REASON_SHAPE_MISSING, "/inner/id", "key: id"},
+	{"{\"inner\":{\"id\":\"\",\"deep\":{\"any\":[{}]}}}", REASON_NONE, "", ""},
+	{"{\"inner\":{\"id\":\"\",\"deep\":[]}}", REASON_SHAPE_TYPE, "/inner/deep",
          "expected an object, found an array"},
-        {"{\"inner\":{\"id\":\"\",\"more\":1}}", REASON_SHAPE_UNKNOWN_KEY, "/inner/more", ""},
-        {"{\"colur\":\"red\"}", REASON_SHAPE_UNKNOWN_KEY, "/colur", "did you mean \"colour\"?"},
-        {"{\"a/b\":1}", REASON_SHAPE_UNKNOWN_KEY, "/a~1b", ""},
-        {"{\"te\\u0078t\":\"ab\"}", REASON_NONE, "", ""},
+	{"{\"inner\":{\"id\":\"\",\"more\":1}}", REASON_SHAPE_UNKNOWN_KEY, "/inner/more", ""},
+	{"{\"colur\":\"red\"}", REASON_SHAPE_UNKNOWN_KEY, "/colur", "did you mean \"colour\"?"},
+	{"{\"a/b\":1}", REASON_SHAPE_UNKNOWN_KEY, "/a~1b", ""},
+	{"{\"te\\u0078t\":\"ab\"}", REASON_NONE, "", ""},
 };
 
 static void test_verdicts(void **state)
@@ -198,9 +194,10 @@ static void test_verdicts(void **state)
 static void test_every_violation(void **state)
 {
 	(void)state;
-	check(&ROOT, "{\"text\":1,\"nope\":2,\"items\":[{\"id\":3},{}],\"flag\":4,\"words\":[5,6]}");
-	static const char *const POINTERS[] = {"/text",       "/nope",  "/items/0/id", "/items/1/id",
-	                                       "/flag",       "/words/0", "/words/1"};
+	check(&ROOT,
+	      "{\"text\":1,\"nope\":2,\"items\":[{\"id\":3},{}],\"flag\":4,\"words\":[5,6]}");
+	static const char *const POINTERS[] = {"/text", "/nope",    "/items/0/id", "/items/1/id",
+	                                       "/flag", "/words/0", "/words/1"};
 
 	assert_int_equal(report.count, COUNT(POINTERS));
 	for (size_t i = 0; i < COUNT(POINTERS); i++)
@@ -210,10 +207,12 @@ static void test_every_violation(void **state)
 static void test_write(void **state)
 {
 	(void)state;
-	check(&ROOT, " { \"items\" : [ { \"x\":1, \"deep\" : {\"b\": 1.0,\"a\":[ ]}, \"id\":\"\\u0041\" },"
-	             "{\"id\":\"\"} ], \"flag\":false , \"words\":[\"p\",\"q\"], \"text\":\"ab\" } ");
-	assert_text(&out, "{\"text\":\"ab\",\"flag\":false,\"words\":[\"p\",\"q\"],"
-	                  "\"items\":[{\"id\":\"A\",\"deep\":{\"b\":1.0,\"a\":[]}},{\"id\":\"\"}]}");
+	check(&ROOT,
+	      " { \"items\" : [ { \"x\":1, \"deep\" : {\"b\": 1.0,\"a\":[ ]}, \"id\":\"\\u0041\" },"
+	      "{\"id\":\"\"} ], \"flag\":false , \"words\":[\"p\",\"q\"], \"text\":\"ab\" } ");
+	assert_text(&out,
+	            "{\"text\":\"ab\",\"flag\":false,\"words\":[\"p\",\"q\"],"
+	            "\"items\":[{\"id\":\"A\",\"deep\":{\"b\":1.0,\"a\":[]}},{\"id\":\"\"}]}");
 	assert_text(&dropped, "/items/0/x\n");
 	check(&ROOT, "{}");
 	assert_text(&out, "{}");
@@ -246,10 +245,13 @@ static void test_nearest(void **state)
 		const char *key;
 		const char *nearest;
 	} CASES[] = {
-	        {"colour", "colour"}, {"color", "colour"},  {"colr", "colour"},  {"col", NULL},
-	        {"Colour", "colour"}, {"colouress", NULL},  {"oclour", "colour"}, {"count", "count"},
-	        {"conut", "count"},   {"shared", "share"},  {"", NULL},          {"xyz", NULL},
-	        {"maps", "map"},      {"colourabcdefghijklmnopqrstuvwxyz0123", NULL},
+		{"colour", "colour"}, {"color", "colour"},
+		{"colr", "colour"},   {"col", NULL},
+		{"Colour", "colour"}, {"colouress", NULL},
+		{"oclour", "colour"}, {"count", "count"},
+		{"conut", "count"},   {"shared", "share"},
+		{"", NULL},           {"xyz", NULL},
+		{"maps", "map"},      {"colourabcdefghijklmnopqrstuvwxyz0123", NULL},
 	};
 
 	(void)state;
@@ -286,26 +288,26 @@ static void test_number(void **state)
 }
 
 static const char EMITTED[] =
-        "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"a \\\"b\\\"\","
-        "\"type\":\"object\",\"properties\":{"
-        "\"text\":{\"type\":\"string\",\"minLength\":2,\"maxLength\":4},"
-        "\"even\":{\"type\":\"string\",\"pattern\":\"^(..)*$\"},"
-        "\"colour\":{\"type\":\"string\",\"description\":\"one \\\"of\\\" two\","
-        "\"enum\":[\"red\",\"blue\"]},"
-        "\"flag\":{\"type\":\"boolean\"},"
-        "\"count\":{\"type\":\"integer\",\"minimum\":5,\"maximum\":90,\"default\":7},"
-        "\"share\":{\"type\":\"number\",\"minimum\":0.01,\"maximum\":2},"
-        "\"odd\":{\"type\":\"integer\",\"minimum\":3,\"maximum\":8},"
-        "\"words\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":2,"
-        "\"items\":{\"type\":\"string\",\"maxLength\":3}},"
-        "\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
-        "\"id\":{\"type\":\"string\"},\"deep\":{\"type\":\"object\"}},\"required\":[\"id\"]}},"
-        "\"map\":{\"type\":\"object\",\"maxProperties\":2,"
-        "\"propertyNames\":{\"pattern\":\"^(..)*$\"},"
-        "\"additionalProperties\":{\"type\":\"string\",\"maxLength\":3}},"
-        "\"inner\":{\"type\":\"object\",\"properties\":{"
-        "\"id\":{\"type\":\"string\"},\"deep\":{\"type\":\"object\"}},\"required\":[\"id\"],"
-        "\"additionalProperties\":false}},\"additionalProperties\":false}";
+	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"a \\\"b\\\"\","
+	"\"type\":\"object\",\"properties\":{"
+	"\"text\":{\"type\":\"string\",\"minLength\":2,\"maxLength\":4},"
+	"\"even\":{\"type\":\"string\",\"pattern\":\"^(..)*$\"},"
+	"\"colour\":{\"type\":\"string\",\"description\":\"one \\\"of\\\" two\","
+	"\"enum\":[\"red\",\"blue\"]},"
+	"\"flag\":{\"type\":\"boolean\"},"
+	"\"count\":{\"type\":\"integer\",\"minimum\":5,\"maximum\":90,\"default\":7},"
+	"\"share\":{\"type\":\"number\",\"minimum\":0.01,\"maximum\":2},"
+	"\"odd\":{\"type\":\"integer\",\"minimum\":3,\"maximum\":8},"
+	"\"words\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":2,"
+	"\"items\":{\"type\":\"string\",\"maxLength\":3}},"
+	"\"items\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+	"\"id\":{\"type\":\"string\"},\"deep\":{\"type\":\"object\"}},\"required\":[\"id\"]}},"
+	"\"map\":{\"type\":\"object\",\"maxProperties\":2,"
+	"\"propertyNames\":{\"pattern\":\"^(..)*$\"},"
+	"\"additionalProperties\":{\"type\":\"string\",\"maxLength\":3}},"
+	"\"inner\":{\"type\":\"object\",\"properties\":{"
+	"\"id\":{\"type\":\"string\"},\"deep\":{\"type\":\"object\"}},\"required\":[\"id\"],"
+	"\"additionalProperties\":false}},\"additionalProperties\":false}";
 
 static void test_emit(void **state)
 {
@@ -346,10 +348,10 @@ static void test_depth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_every_violation),
-	        cmocka_unit_test(test_write),    cmocka_unit_test(test_dropped),
-	        cmocka_unit_test(test_nearest),  cmocka_unit_test(test_number),
-	        cmocka_unit_test(test_emit),     cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_verdicts), cmocka_unit_test(test_every_violation),
+		cmocka_unit_test(test_write),    cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_nearest),  cmocka_unit_test(test_number),
+		cmocka_unit_test(test_emit),     cmocka_unit_test(test_depth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

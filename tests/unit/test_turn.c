@@ -56,66 +56,66 @@ struct verdict {
 #define NAME49 "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijkl\""
 
 static const struct verdict VERDICTS[] = {
-        {TOOLS(""), REASON_NONE, ""},
-        {"null", REASON_SHAPE_TYPE, ""},
-        {"[" TOOLS("") "]", REASON_SHAPE_TYPE, ""},
-        {"{" SPEAKER "," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_MISSING, "/text"},
-        {"{\"text\":\"t\"," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_MISSING, "/speaker"},
-        {HEAD ",\"mcp\":[]}", REASON_SHAPE_MISSING, "/tools"},
-        {HEAD ",\"tools\":[]}", REASON_SHAPE_MISSING, "/mcp"},
-        {HEAD ",\"tools\":null,\"mcp\":[]}", REASON_SHAPE_TYPE, "/tools"},
-        {HEAD ",\"tools\":[],\"mcp\":{}}", REASON_SHAPE_TYPE, "/mcp"},
-        {"{\"text\":1," SPEAKER "," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_TYPE,
-         "/text"},
-        {"{\"text\":\"t\",\"speaker\":[]," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_TYPE,
-         "/speaker"},
-        {"{\"text\":\"t\",\"speaker\":{\"id\":1,\"name\":\"\"}," STRINGS
-         ",\"tools\":[],\"mcp\":[]}",
-         REASON_SHAPE_TYPE, "/speaker/id"},
-        {"{\"text\":\"t\",\"speaker\":{\"id\":\"\"}," STRINGS ",\"tools\":[],\"mcp\":[]}",
-         REASON_SHAPE_MISSING, "/speaker/name"},
-        {"{\"text\":\"t\"," SPEAKER ",\"model\":true,\"prompt\":\"\",\"timeZone\":\"\","
-         "\"tools\":[],\"mcp\":[]}",
-         REASON_SHAPE_TYPE, "/model"},
-        {"{\"text\":\"t\"," SPEAKER ",\"model\":\"\",\"prompt\":{},\"timeZone\":\"\","
-         "\"tools\":[],\"mcp\":[]}",
-         REASON_SHAPE_TYPE, "/prompt"},
-        {"{\"text\":\"t\"," SPEAKER ",\"model\":\"\",\"prompt\":\"\",\"timeZone\":0,"
-         "\"tools\":[],\"mcp\":[]}",
-         REASON_SHAPE_TYPE, "/timeZone"},
-        {MORE("\"reset\":true"), REASON_NONE, ""},
-        {MORE("\"reset\":false"), REASON_NONE, ""},
-        {MORE("\"reset\":null"), REASON_SHAPE_TYPE, "/reset"},
-        {MORE("\"reset\":1"), REASON_SHAPE_TYPE, "/reset"},
-        {TOOLS(TOOL("\"a\"")), REASON_NONE, ""},
-        {TOOLS(TOOL("\"a\"") "," TOOL("\"a\"")), REASON_NONE, ""},
-        {TOOLS(TOOL(NAME48)), REASON_NONE, ""},
-        {TOOLS(TOOL(NAME49)), REASON_SHAPE_NAME, "/tools/0/name"},
-        {TOOLS(TOOL("\"a\"") "," TOOL("\"\"")), REASON_SHAPE_NAME, "/tools/1/name"},
-        {TOOLS(TOOL("\"a\\n\"")), REASON_SHAPE_NAME, "/tools/0/name"},
-        {TOOLS(TOOL("\"a\\u0000\"")), REASON_SHAPE_NAME, "/tools/0/name"},
-        {TOOLS(TOOL("\"1a\"")), REASON_SHAPE_NAME, "/tools/0/name"},
-        {TOOLS(TOOL("\"_a\"")), REASON_SHAPE_NAME, "/tools/0/name"},
-        {TOOLS(TOOL("\"a-b\"")), REASON_SHAPE_NAME, "/tools/0/name"},
-        {TOOLS(TOOL("\"aB\"")), REASON_SHAPE_NAME, "/tools/0/name"},
-        {TOOLS(TOOL("\"\\u00e9\"")), REASON_SHAPE_NAME, "/tools/0/name"},
-        {TOOLS(TOOL("\"\\u0061\"")), REASON_NONE, ""},
-        {TOOLS(TOOL("null")), REASON_SHAPE_TYPE, "/tools/0/name"},
-        {TOOLS("{\"name\":\"a\",\"description\":\"\"}"), REASON_SHAPE_MISSING,
-         "/tools/0/parameters"},
-        {TOOLS("{\"name\":\"a\",\"description\":1,\"parameters\":{}}"), REASON_SHAPE_TYPE,
-         "/tools/0/description"},
-        {TOOLS("{\"name\":\"a\",\"description\":\"\",\"parameters\":[]}"), REASON_SHAPE_TYPE,
-         "/tools/0/parameters"},
-        {TOOLS("[]"), REASON_SHAPE_TYPE, "/tools/0"},
-        {MCP("{\"server\":\"a\",\"tools\":[" TOOL("\"b\"") "]}"), REASON_NONE, ""},
-        {MCP("{\"server\":\"A\",\"tools\":[]}"), REASON_SHAPE_NAME, "/mcp/0/server"},
-        {MCP("{\"server\":\"a\"}"), REASON_SHAPE_MISSING, "/mcp/0/tools"},
-        {MCP("{\"tools\":[]}"), REASON_SHAPE_MISSING, "/mcp/0/server"},
-        {MCP("{\"server\":\"a\",\"tools\":{}}"), REASON_SHAPE_TYPE, "/mcp/0/tools"},
-        {MCP("{\"server\":\"a\",\"tools\":[" TOOL("\"B\"") "]}"), REASON_SHAPE_NAME,
-         "/mcp/0/tools/0/name"},
-        {MCP("null"), REASON_SHAPE_TYPE, "/mcp/0"},
+	{TOOLS(""), REASON_NONE, ""},
+	{"null", REASON_SHAPE_TYPE, ""},
+	{"[" TOOLS("") "]", REASON_SHAPE_TYPE, ""},
+	{"{" SPEAKER "," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_MISSING, "/text"},
+	{"{\"text\":\"t\"," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_MISSING, "/speaker"},
+	{HEAD ",\"mcp\":[]}", REASON_SHAPE_MISSING, "/tools"},
+	{HEAD ",\"tools\":[]}", REASON_SHAPE_MISSING, "/mcp"},
+	{HEAD ",\"tools\":null,\"mcp\":[]}", REASON_SHAPE_TYPE, "/tools"},
+	{HEAD ",\"tools\":[],\"mcp\":{}}", REASON_SHAPE_TYPE, "/mcp"},
+	{"{\"text\":1," SPEAKER "," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_TYPE,
+	 "/text"},
+	{"{\"text\":\"t\",\"speaker\":[]," STRINGS ",\"tools\":[],\"mcp\":[]}", REASON_SHAPE_TYPE,
+	 "/speaker"},
+	{"{\"text\":\"t\",\"speaker\":{\"id\":1,\"name\":\"\"}," STRINGS
+	 ",\"tools\":[],\"mcp\":[]}",
+	 REASON_SHAPE_TYPE, "/speaker/id"},
+	{"{\"text\":\"t\",\"speaker\":{\"id\":\"\"}," STRINGS ",\"tools\":[],\"mcp\":[]}",
+	 REASON_SHAPE_MISSING, "/speaker/name"},
+	{"{\"text\":\"t\"," SPEAKER ",\"model\":true,\"prompt\":\"\",\"timeZone\":\"\","
+	 "\"tools\":[],\"mcp\":[]}",
+	 REASON_SHAPE_TYPE, "/model"},
+	{"{\"text\":\"t\"," SPEAKER ",\"model\":\"\",\"prompt\":{},\"timeZone\":\"\","
+	 "\"tools\":[],\"mcp\":[]}",
+	 REASON_SHAPE_TYPE, "/prompt"},
+	{"{\"text\":\"t\"," SPEAKER ",\"model\":\"\",\"prompt\":\"\",\"timeZone\":0,"
+	 "\"tools\":[],\"mcp\":[]}",
+	 REASON_SHAPE_TYPE, "/timeZone"},
+	{MORE("\"reset\":true"), REASON_NONE, ""},
+	{MORE("\"reset\":false"), REASON_NONE, ""},
+	{MORE("\"reset\":null"), REASON_SHAPE_TYPE, "/reset"},
+	{MORE("\"reset\":1"), REASON_SHAPE_TYPE, "/reset"},
+	{TOOLS(TOOL("\"a\"")), REASON_NONE, ""},
+	{TOOLS(TOOL("\"a\"") "," TOOL("\"a\"")), REASON_NONE, ""},
+	{TOOLS(TOOL(NAME48)), REASON_NONE, ""},
+	{TOOLS(TOOL(NAME49)), REASON_SHAPE_NAME, "/tools/0/name"},
+	{TOOLS(TOOL("\"a\"") "," TOOL("\"\"")), REASON_SHAPE_NAME, "/tools/1/name"},
+	{TOOLS(TOOL("\"a\\n\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+	{TOOLS(TOOL("\"a\\u0000\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+	{TOOLS(TOOL("\"1a\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+	{TOOLS(TOOL("\"_a\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+	{TOOLS(TOOL("\"a-b\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+	{TOOLS(TOOL("\"aB\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+	{TOOLS(TOOL("\"\\u00e9\"")), REASON_SHAPE_NAME, "/tools/0/name"},
+	{TOOLS(TOOL("\"\\u0061\"")), REASON_NONE, ""},
+	{TOOLS(TOOL("null")), REASON_SHAPE_TYPE, "/tools/0/name"},
+	{TOOLS("{\"name\":\"a\",\"description\":\"\"}"), REASON_SHAPE_MISSING,
+	 "/tools/0/parameters"},
+	{TOOLS("{\"name\":\"a\",\"description\":1,\"parameters\":{}}"), REASON_SHAPE_TYPE,
+	 "/tools/0/description"},
+	{TOOLS("{\"name\":\"a\",\"description\":\"\",\"parameters\":[]}"), REASON_SHAPE_TYPE,
+	 "/tools/0/parameters"},
+	{TOOLS("[]"), REASON_SHAPE_TYPE, "/tools/0"},
+	{MCP("{\"server\":\"a\",\"tools\":[" TOOL("\"b\"") "]}"), REASON_NONE, ""},
+	{MCP("{\"server\":\"A\",\"tools\":[]}"), REASON_SHAPE_NAME, "/mcp/0/server"},
+	{MCP("{\"server\":\"a\"}"), REASON_SHAPE_MISSING, "/mcp/0/tools"},
+	{MCP("{\"tools\":[]}"), REASON_SHAPE_MISSING, "/mcp/0/server"},
+	{MCP("{\"server\":\"a\",\"tools\":{}}"), REASON_SHAPE_TYPE, "/mcp/0/tools"},
+	{MCP("{\"server\":\"a\",\"tools\":[" TOOL("\"B\"") "]}"), REASON_SHAPE_NAME,
+	 "/mcp/0/tools/0/name"},
+	{MCP("null"), REASON_SHAPE_TYPE, "/mcp/0"},
 };
 
 static void test_verdicts(void **state)
@@ -150,8 +150,7 @@ static void test_canonical(void **state)
 	               "\"tools\":[],\"reset\":false,\"mcp\":[{\"server\":\"s\",\"tools\":["
 	               "{\"name\":\"b\",\"description\":\"A\",\"parameters\":{\"z\":1.0,\"a\":[]}}"
 	               "]}]}");
-	static const char DROPPED[] =
-	        "/mcp/0/x\n/mcp/0/tools/0/y\n/__proto__\n/speaker/admin\n";
+	static const char DROPPED[] = "/mcp/0/x\n/mcp/0/tools/0/y\n/__proto__\n/speaker/admin\n";
 
 	assert_int_equal(dropped.len, strlen(DROPPED));
 	assert_memory_equal(dropped.at, DROPPED, strlen(DROPPED));
@@ -190,11 +189,11 @@ static void test_lengths(void **state)
 		size_t name;
 		const char *pointer;
 	} CASES[] = {
-	        {TURN_TEXT_UNITS - 1, 0, 0, NULL},
-	        {TURN_TEXT_UNITS, TURN_SPEAKER_UNITS, TURN_SPEAKER_UNITS, NULL},
-	        {TURN_TEXT_UNITS + 1, 0, 0, "/text"},
-	        {0, TURN_SPEAKER_UNITS + 1, 0, "/speaker/id"},
-	        {0, 0, TURN_SPEAKER_UNITS + 1, "/speaker/name"},
+		{TURN_TEXT_UNITS - 1, 0, 0, NULL},
+		{TURN_TEXT_UNITS, TURN_SPEAKER_UNITS, TURN_SPEAKER_UNITS, NULL},
+		{TURN_TEXT_UNITS + 1, 0, 0, "/text"},
+		{0, TURN_SPEAKER_UNITS + 1, 0, "/speaker/id"},
+		{0, 0, TURN_SPEAKER_UNITS + 1, "/speaker/name"},
 	};
 
 	(void)state;
@@ -217,10 +216,14 @@ static void test_every_violation(void **state)
 {
 	(void)state;
 	run("{\"text\":1,\"tools\":[{}],\"mcp\":[]}");
-	static const char *const POINTERS[] = {"/speaker",      "/model",
-	                                       "/prompt",       "/timeZone",
-	                                       "/text",         "/tools/0/name",
-	                                       "/tools/0/description", "/tools/0/parameters"};
+	static const char *const POINTERS[] = {"/speaker",
+	                                       "/model",
+	                                       "/prompt",
+	                                       "/timeZone",
+	                                       "/text",
+	                                       "/tools/0/name",
+	                                       "/tools/0/description",
+	                                       "/tools/0/parameters"};
 
 	assert_int_equal(report.count, COUNT(POINTERS));
 	for (size_t i = 0; i < COUNT(POINTERS); i++)
@@ -235,11 +238,11 @@ static void test_name(void **state)
 		const char *json;
 		bool fits;
 	} CASES[] = {
-	        {"\"a\"", true},     {"\"z9_\"", true},       {NAME48, true},
-	        {NAME49, false},     {"\"\"", false},         {"\"a\\n\"", false},
-	        {"\"a b\"", false},  {"\"a\\u0000\"", false}, {"\"\\u0061\"", true},
-	        {"\"`\"", false},    {"\"{\"", false},        {"\"a/\"", false},
-	        {"\"a:\"", false},   {"\"a@\"", false},       {"\"a[\"", false},
+		{"\"a\"", true},    {"\"z9_\"", true},       {NAME48, true},
+		{NAME49, false},    {"\"\"", false},         {"\"a\\n\"", false},
+		{"\"a b\"", false}, {"\"a\\u0000\"", false}, {"\"\\u0061\"", true},
+		{"\"`\"", false},   {"\"{\"", false},        {"\"a/\"", false},
+		{"\"a:\"", false},  {"\"a@\"", false},       {"\"a[\"", false},
 	};
 	const struct json_limits limits = {1024, 16, true};
 	struct json_error error;
@@ -247,7 +250,8 @@ static void test_name(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		assert_true(json_parse(&doc, CASES[i].json, strlen(CASES[i].json), &limits, &error));
+		assert_true(
+			json_parse(&doc, CASES[i].json, strlen(CASES[i].json), &limits, &error));
 		assert_int_equal(turn_name(&doc, 0), CASES[i].fits);
 		json_drop(&doc);
 	}
@@ -255,10 +259,11 @@ static void test_name(void **state)
 
 static void test_schema(void **state)
 {
-	static const char START[] =
-	        "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"cofferdam turn\","
-	        "\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"the "
-	        "message for the agent\",\"maxLength\":32000},";
+	static const char START[] = "{\"$schema\":\"https://json-schema.org/draft/2020-12/"
+	                            "schema\",\"title\":\"cofferdam turn\","
+				    "\"type\":\"object\",\"properties\":{\"text\":{\"type\":"
+	                            "\"string\",\"description\":\"the "
+				    "message for the agent\",\"maxLength\":32000},";
 	const struct json_limits limits = {1048576, 65536, true};
 	struct json_error error;
 	struct json doc;
@@ -276,9 +281,9 @@ static void test_schema(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_canonical),
-	        cmocka_unit_test(test_lengths),  cmocka_unit_test(test_every_violation),
-	        cmocka_unit_test(test_name),     cmocka_unit_test(test_schema),
+		cmocka_unit_test(test_verdicts), cmocka_unit_test(test_canonical),
+		cmocka_unit_test(test_lengths),  cmocka_unit_test(test_every_violation),
+		cmocka_unit_test(test_name),     cmocka_unit_test(test_schema),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

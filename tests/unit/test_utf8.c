@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -186,7 +187,7 @@ static void test_every_code_point(void **state)
 		unsigned width = utf8_encode(point, bytes);
 		bool surrogate = point >= 0xd800 && point <= 0xdfff;
 
-		assert_int_equal(width, point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4);
+		assert_int_equal(width, 1 + (point > 0x7f) + (point > 0x7ff) + (point > 0xffff));
 		assert_int_equal(utf8_decode(bytes, width, true, &back), width);
 		assert_int_equal(back, point);
 		assert_int_equal(utf8_decode(bytes, width - 1, true, &back), 0);
@@ -263,7 +264,8 @@ static void test_repair(void **state)
 	        {T(""), T("")},
 	        {T("abc"), T("abc")},
 	        {T("a\0b"), T("a\0b")},
-	        {T("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"), T("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80")},
+	        {T("\xc3\xa9\xe2\x82\xac"), T("\xc3\xa9\xe2\x82\xac")},
+	        {T("\xf0\x9f\x98\x80"), T("\xf0\x9f\x98\x80")},
 	        /* one mark a maximal subpart */
 	        {T("\xc0\x80"), T(M M)},
 	        {T("\xf0\x9f\x98"), T(M)},

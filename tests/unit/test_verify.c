@@ -372,6 +372,10 @@ static const struct change changes[] = {
 	{ "\"MaximumRetryCount\":0", "\"MaximumRetryCount\":3",
 	  "/HostConfig/RestartPolicy/MaximumRetryCount" },
 
+	{ "\"MaximumRetryCount\":0", "\"MaximumRetryCount\":0,\"More\":1",
+	  "/HostConfig/RestartPolicy/More" },
+	{ "\"MaximumRetryCount\":0", "\"MaximumRetryCount\":0,\"More\":\"\"", NULL },
+
 	/* HostConfig, the rest: what each docker option would leave there */
 	{ "\"Binds\":null", "\"Binds\":[]", NULL },
 	{ "\"Binds\":null", "\"Binds\":[\"/:/x\"]", "/HostConfig/Binds" },
@@ -662,6 +666,10 @@ static void test_detail(void **state)
 	replace(container_old, "\"PidsLimit\":64,", "");
 	verify(document);
 	assert_string_equal(report.at[0].detail, "asked 64, docker says nothing");
+	replace(container_old, "\"Args\":[\"-c\"", "\"Args\":[\"-x\"");
+	verify(document);
+	assert_string_equal(report.at[0].detail,
+	                    "asked [\"-c\",\"id; cat\"], docker says [\"-x\",\"id; cat\"]");
 	text_init(&text, value, sizeof(value) - 1);
 	text_string(&text, "\"User\":\"");
 	for (unsigned i = 0; i < 1024; i++)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: ISC */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../policy/lexeme.h"
+
+#define T(literal) (literal), sizeof(literal) - 1
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct row {
+	const char *text;
+	size_t len;
+	size_t start;
+	size_t at;
+	enum reason reason;
+};
+
+static void test_string(void **state)
+{
+	static const struct row rows[] = {
+	        {T("\"\""), 0, 2, REASON_NONE},
+	        {T("xx\"ab\"cd"), 2, 6, REASON_NONE}, /* what follows is not its business */
+	        {T("\"a\\\"b\",\""), 0, 6, REASON_NONE},
+	        {T("\"\\ud83d\\ude00\""), 0, 14, REASON_NONE},
+	        {T("\"\\ud83d\""), 0, 1, REASON_JSON_SURROGATE},
+	        {T("\"\x01\""), 0, 1, REASON_JSON_CONTROL},
+	        {T("\"\xff\""), 0, 1, REASON_JSON_UTF8},
+	        {T("\"\\q\""), 0, 2, REASON_JSON_ESCAPE},
+	        {T("\""), 0, 1, REASON_JSON_TRUNCATED},
+	        {T("\"abc"), 0, 4, REASON_JSON_TRUNCATED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct scan scan = lexeme_string(rows[i].text, rows[i].len, rows[i].start, false);
+
+		assert_int_equal(scan.at, rows[i].at);
+		assert_int_equal(scan.reason, rows[i].reason);
+	}
+}
+
+static void test_number_and_literal(void **state)
+{
+	static const struct row numbers[] = {
+	        {T("0"), 0, 1, REASON_NONE},
+	        {T("x-12.50e+3,"), 1, 10, REASON_NONE},
+	        {T("1 2"), 0, 1, REASON_NONE},
+	        {T("1\"a\""), 0, 1, REASON_NONE},
+	        {T("12a"), 0, 2, REASON_JSON_NUMBER},
+	        {T("01"), 0, 1, REASON_JSON_NUMBER},
+	        {T("-"), 0, 1, REASON_JSON_TRUNCATED},
+	        {T("-\xff"), 0, 1, REASON_JSON_UTF8},
+	};
+	static const struct row literals[] = {
+	        {T("true"), 0, 4, REASON_NONE},
+	        {T("false]"), 0, 5, REASON_NONE},
+	        {T("xnull}"), 1, 5, REASON_NONE},
+	        {T("truth"), 0, 3, REASON_JSON_SYNTAX},
+	        {T("nullx"), 0, 4, REASON_JSON_SYNTAX},
+	        {T("fals"), 0, 4, REASON_JSON_TRUNCATED},
+	        {T("n\0ll"), 0, 1, REASON_JSON_CONTROL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		struct scan scan = lexeme_number(numbers[i].text, numbers[i].len, numbers[i].start);
+
+		assert_int_equal(scan.at, numbers[i].at);
+		assert_int_equal(scan.reason, numbers[i].reason);
+	}
+	for (size_t i = 0; i < COUNT(literals); i++) {
+		struct scan scan =
+		        lexeme_literal(literals[i].text, literals[i].len, literals[i].start);
+
+		assert_int_equal(scan.at, literals[i].at);
+		assert_int_equal(scan.reason, literals[i].reason);
+	}
+}
+
+static void test_blanks(void **state)
+{
+	(void)state;
+	for (unsigned byte = 0; byte < 256; byte++) {
+		char text[3] = {' ', (char)byte, 'x'};
+		bool blank = byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+
+		assert_int_equal(lexeme_blanks(text, 3, 1), blank ? 2 : 1);
+	}
+	assert_int_equal(lexeme_blanks(" \t\r\n", 4, 0), 4);
+	assert_int_equal(lexeme_blanks(" \t\r\n", 2, 0), 2);
+	assert_int_equal(lexeme_blanks(" ", 0, 0), 0);
+}
+
+static void test_point(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+		size_t next;
+		uint32_t point;
+	} rows[] = {
+	        {T("a"), 1, 'a'},
+	        {T("\\n"), 2, '\n'},
+	        {T("\\/x"), 2, '/'},
+	        {T("\\u0041x"), 6, 'A'},
+	        {T("\\uFfFf"), 6, 0xffff},
+	        {T("\xf0\x9f\x98\x80"), 4, 0x1f600},
+	        {T("\\ud83d\\uDE00"), 12, 0x1f600},
+	        {T("\\udbff\\udfff"), 12, 0x10ffff},
+	        {T("\\ud800\\udc00"), 12, 0x10000},
+	        {T("\\ud83dx"), 6, 0xd83d},
+	        {T("\\ud83d\\ud83d"), 6, 0xd83d},
+	        {T("\\ud83d\\n"), 6, 0xd83d},
+	        {T("\\ude00\\ud83d"), 6, 0xde00},
+	        {T("\\ud83d\\ue000"), 6, 0xd83d},
+	        /* bodies that no string has */
+	        {T("\\"), 1, 0xfffd},
+	        {T("\\q"), 1, 0xfffd},
+	        {T("\\u004"), 1, 0xfffd},
+	        {T("\\ud83d\\ude0"), 6, 0xd83d},
+	        {T("\xff"), 1, 0xfffd},
+	        {T("\xf0\x9f\x98"), 1, 0xfffd},
+	        {T("\xed\xa0\x80"), 1, 0xfffd},
+	        {T("\n"), 1, '\n'},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint32_t point = 0;
+
+		assert_int_equal(lexeme_point(rows[i].text, rows[i].len, 0, &point), rows[i].next);
+		assert_int_equal(point, rows[i].point);
+	}
+}
+
+/* Whatever the bytes: it moves on, stays inside, and gives a code point. */
+static void test_point_is_total(void **state)
+{
+	static const char letters[] = "\\u0d8Fn\"\xc3\xa9\xf0\x9f\x98\x80 x";
+	size_t cases = 0;
+
+	(void)state;
+	assert_int_equal(strlen(letters), 16);
+	for (uint32_t n = 0; n < 1 << 20; n++, cases++) {
+		char text[5];
+		size_t at = 0;
+
+		for (unsigned i = 0; i < sizeof(text); i++)
+			text[i] = letters[n >> (4 * i) & 15];
+		while (at < sizeof(text)) {
+			uint32_t point = UINT32_MAX;
+			size_t next = lexeme_point(text, sizeof(text), at, &point);
+
+			assert_true(next > at && next <= sizeof(text));
+			assert_true(point <= 0x10ffff);
+			at = next;
+		}
+	}
+	print_message("%zu bodies\n", cases);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_string),
+	        cmocka_unit_test(test_number_and_literal),
+	        cmocka_unit_test(test_blanks),
+	        cmocka_unit_test(test_point),
+	        cmocka_unit_test(test_point_is_total),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
