@@ -42,8 +42,8 @@ static const char *const table[DOCKER_COMMANDS][WORDS] = {
 
 void docker_environment(struct docker *docker, const char *state_path)
 {
-	snprintf(docker->home, sizeof(docker->home), "HOME=%s/docker", state_path);
-	snprintf(docker->config, sizeof(docker->config), "DOCKER_CONFIG=%s/docker", state_path);
+	(void)snprintf(docker->home, sizeof(docker->home), "HOME=%s/docker", state_path);
+	(void)snprintf(docker->config, sizeof(docker->config), "DOCKER_CONFIG=%s/docker", state_path);
 }
 
 static const char *fill(const struct docker *docker, const char *word, const char *with)

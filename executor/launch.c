@@ -55,7 +55,6 @@ struct run {
 	int policy;
 	int turn; /* sealed memfds */
 	int plan;
-	int reply;
 	size_t turn_bytes;
 
 	char home[SELF_PATH];
@@ -115,7 +114,7 @@ fail(struct run *run, enum executor_reason why, const char *format, ...)
 	va_list words;
 
 	va_start(words, format);
-	vsnprintf(detail, sizeof(detail), format, words);
+	(void)vsnprintf(detail, sizeof(detail), format, words);
 	va_end(words);
 	say_escape(text, sizeof(text), detail, strlen(detail), ' ');
 	say_reason(why, text, run->options->value[OPTION_JSON] != NULL);
@@ -273,7 +272,7 @@ static enum life_event set_up(struct run *run)
 	enum executor_reason why = self_start();
 
 	run->turn_in = STDIN_FILENO;
-	run->config = run->audit = run->policy = run->turn = run->plan = run->reply = -1;
+	run->config = run->audit = run->policy = run->turn = run->plan = -1;
 	memcpy(run->filter, "id=", 3);
 	run->id = run->filter + 3;
 	if (why != WHY_NONE)
@@ -485,9 +484,9 @@ static enum life_event check_launch(struct run *run)
 		return fail(run, WHY_GATE, "check %d at %u", (int)result, where);
 	if (run->turn_bytes > launch->limits.turn_bytes)
 		return fail(run, WHY_TURN_SIZE, "%zu bytes", run->turn_bytes);
-	snprintf(docker->name, sizeof(docker->name), "name=^/%s$", launch->name);
-	snprintf(docker->label, sizeof(docker->label), "label=dev.cofferdam.run=%s",
-	         run->nonce_hex);
+	(void)snprintf(docker->name, sizeof(docker->name), "name=^/%s$", launch->name);
+	(void)snprintf(docker->label, sizeof(docker->label), "label=dev.cofferdam.run=%s",
+	               run->nonce_hex);
 	run->plan = child_document(run->frame, run->frame_bytes);
 	return run->plan >= 0 ? E_OK : fail_errno(run, WHY_START, "the plan");
 }
@@ -538,7 +537,7 @@ static enum life_event created(struct run *run, struct child *child)
 	}
 	if (child_length(child->err) > 0)
 		return fail_child(run, WHY_DOCKER_WARNING, child, "docker container create");
-	snprintf(line, sizeof(line), "created %s\n", run->id);
+	(void)snprintf(line, sizeof(line), "created %s\n", run->id);
 	return state_claim_say(&run->state, line) ? E_OK : fail_errno(run, WHY_CLAIM, "writing");
 }
 
@@ -744,7 +743,8 @@ static enum life_event remove_container(struct run *run)
 
 	child_shield(true);
 	while (run->sent && (begun = child_now()) < deadline) {
-		if ((known = run->id[0] != '\0')) { /* what rm says proves nothing */
+		known = run->id[0] != '\0';
+		if (known) { /* what rm says proves nothing */
 			docker_start(child, &run->docker, DOCKER_REMOVE, run->id, -1, -1);
 			child_wait(child, 1, -1, 0, after(run->launch.limits.control_seconds));
 			child_finish(child);
@@ -836,7 +836,7 @@ static int status_line(const struct run *run, char *to, size_t cap)
 		at += (size_t)snprintf(ms + at, sizeof(ms) - at, "%s\"%s\":%lld",
 		                       i > 0 ? "," : "", actions[i].name, (long long)run->ms[i]);
 	if (run->ended)
-		snprintf(worker, sizeof(worker), "%d,\"oom\":%s", run->exit_code,
+		(void)snprintf(worker, sizeof(worker), "%d,\"oom\":%s", run->exit_code,
 		         run->oom ? "true" : "false");
 	return snprintf(to, cap,
 	                "{\"run\":\"%s\",\"phase\":\"%s\",\"code\":\"%s\",\"reason\":\"%s\","

@@ -57,7 +57,7 @@ static int usage(const char *what, const char *word)
 	static char detail[SAY_CHILD], text[SAY_CHILD];
 	size_t len;
 
-	snprintf(detail, sizeof(detail), "%s: %s", what, word);
+	(void)snprintf(detail, sizeof(detail), "%s: %s", what, word);
 	say_escape(text, sizeof(text), detail, strlen(detail), ' ');
 	say_reason(WHY_USAGE, text, false);
 	write_all(STDERR_FILENO, say_text(&len));

@@ -67,12 +67,12 @@ void say_reason(enum executor_reason why, const char *detail, bool json)
 
 	quote(quoted, sizeof(quoted), detail);
 	if (json)
-		snprintf(to, cap,
+		(void)snprintf(to, cap,
 		         "{\"code\":\"%s\",\"reason\":\"%s\",\"detail\":%s,"
 		         "\"sentence\":\"%s\",\"hint\":\"%s\"}\n",
 		         row->code, row->reason, quoted, row->sentence, row->hint);
 	else
-		snprintf(to, cap, "cofferdam: %s %s: %s%s%s; %s\n", row->code, row->reason,
+		(void)snprintf(to, cap, "cofferdam: %s %s: %s%s%s; %s\n", row->code, row->reason,
 		         row->sentence, detail[0] == '\0' ? "" : ": ", detail, row->hint);
 }
 

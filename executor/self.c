@@ -32,7 +32,7 @@ enum executor_reason self_start(void)
 	if (getauxval(AT_SECURE) != 0)
 		return WHY_PRIVILEGED;
 	for (int n = 1; n < NSIG; n++)
-		signal(n, SIG_DFL); /* SIGKILL, SIGSTOP and libc's own refuse: they need none */
+		(void)signal(n, SIG_DFL); /* SIGKILL, SIGSTOP and libc's own refuse: they need none */
 	sigemptyset(&none);
 	if (sigprocmask(SIG_SETMASK, &none, NULL) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
@@ -56,7 +56,7 @@ bool self_path(int fd, char *path, size_t cap)
 	char link[32];
 	ssize_t len;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = readlink(link, path, cap);
 	if (len <= 0 || (size_t)len >= cap)
 		return false;
@@ -69,7 +69,7 @@ bool self_trusts(const struct stat *st)
 	return (st->st_uid == 0 || st->st_uid == geteuid()) && (st->st_mode & 022) == 0;
 }
 
-bool self_safe(const char *path, uid_t also)
+bool self_safe(const char *path, uid_t owner, bool sticky)
 {
 	char part[SELF_PATH] = "/";
 	size_t len = strlen(path);
@@ -82,10 +82,10 @@ bool self_safe(const char *path, uid_t also)
 		if (i > 0 && path[i] != '/' && path[i] != '\0')
 			continue;
 		memcpy(part, path, i > 0 ? i : 1);
-		if (lstat(part, &st) != 0 || (st.st_uid != 0 && st.st_uid != also))
+		if (lstat(part, &st) != 0 || (st.st_uid != 0 && st.st_uid != owner))
 			return false;
 		shared = (st.st_mode & 022) != 0 && !S_ISLNK(st.st_mode);
-		if (shared && (also == 0 || !S_ISDIR(st.st_mode) || (st.st_mode & S_ISVTX) == 0))
+		if (shared && (!sticky || !S_ISDIR(st.st_mode) || (st.st_mode & S_ISVTX) == 0))
 			return false;
 	}
 	return true;
@@ -147,7 +147,7 @@ enum executor_reason self_docker(const char *given, char *path)
 		return WHY_DOCKER_UNSAFE;
 	if (realpath(given, path) == NULL || stat(path, &st) != 0)
 		return WHY_DOCKER_MISSING;
-	if (!self_safe(given, 0) || !self_safe(path, 0) || !S_ISREG(st.st_mode))
+	if (!self_safe(given, 0, false) || !self_safe(path, 0, false) || !S_ISREG(st.st_mode))
 		return WHY_DOCKER_UNSAFE;
 	return WHY_NONE;
 }

@@ -28,11 +28,11 @@ __attribute__((warn_unused_result)) bool self_path(int fd, char *path, size_t ca
 /* Root's or the caller's, and nobody else may write to it. */
 bool self_trusts(const struct stat *st);
 
-/* True iff nobody but root and `also` (0: nobody) could replace path, or a
- * directory above it; with `also`, directories that others may write to are
- * fine when they are sticky.  A link is judged by its owner and its directory,
- * not by what it points to. */
-bool self_safe(const char *path, uid_t also);
+/* True iff nobody but root and `owner` could replace path, or a directory above
+ * it.  sticky: directories that others may write to are fine when they are
+ * sticky.  A link is judged by its owner and its directory, not by what it
+ * points to. */
+bool self_safe(const char *path, uid_t owner, bool sticky);
 
 /* Opens the config (NULL: the places of cofferdam(1)) and tells its path. */
 __attribute__((warn_unused_result)) enum executor_reason self_config(const char *given,

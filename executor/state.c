@@ -157,7 +157,7 @@ enum state_result state_open(struct state *state, const char *given, const char 
 	make_parents(state->path);
 	state->dir = private(AT_FDCWD, state->path);
 	if (state->dir < 0 || !self_path(state->dir, state->path, sizeof(state->path)) ||
-	    !self_safe(state->path, geteuid()) || !local(state->dir) || !read_id(state))
+	    !self_safe(state->path, geteuid(), true) || !local(state->dir) || !read_id(state))
 		return STATE_BAD;
 	state->claims = private(state->dir, "claims");
 	docker = private(state->dir, "docker");
@@ -214,7 +214,7 @@ bool state_claim(struct state *state, const char *nonce)
 	if (state->claim < 0)
 		return false;
 	strlcpy(state->claim_name, nonce, sizeof(state->claim_name));
-	snprintf(line, sizeof(line), "creating %lld\n", (long long)time(NULL));
+	(void)snprintf(line, sizeof(line), "creating %lld\n", (long long)time(NULL));
 	return flock(state->claim, LOCK_EX | LOCK_NB) == 0 && state_claim_say(state, line) &&
 	       same(state->claims, nonce, state->claim);
 }

@@ -558,16 +558,14 @@ struct reader {
 static uint32_t member(const struct reader *reader, uint32_t object, const char *key,
                        enum json_type type)
 {
-	uint32_t node = object == JSON_NONE ? JSON_NONE : json_get(reader->doc, object, key);
+	uint32_t node = json_get(reader->doc, object, key);
 
-	if (node == JSON_NONE || json_type(reader->doc, node) != type)
-		return JSON_NONE;
-	return node;
+	return json_type(reader->doc, node) == type ? node : JSON_NONE;
 }
 
 static const char *keep_node(struct reader *reader, uint32_t node)
 {
-	if (node == JSON_NONE || json_type(reader->doc, node) != JSON_STRING)
+	if (json_type(reader->doc, node) != JSON_STRING)
 		return NULL;
 	return json_keep(reader->doc, node, reader->arena);
 }
@@ -596,7 +594,7 @@ static bool is_text(const struct reader *reader, uint32_t object, const char *ke
 {
 	uint32_t node = member(reader, object, key, JSON_STRING);
 
-	return node != JSON_NONE && json_equals(reader->doc, node, text);
+	return json_equals(reader->doc, node, text);
 }
 
 static void read_session(struct reader *reader)

@@ -129,8 +129,6 @@ static struct scan low_half(const char *text, size_t len, size_t first)
 		return blame(first, REASON_JSON_SURROGATE);
 	if (at + 1 < len && text[at + 1] != 'u')
 		return blame(first, REASON_JSON_SURROGATE);
-	if (at + 1 >= len)
-		return blame(len, REASON_JSON_TRUNCATED);
 	digits = hex_unit(text, len, at + 2, &unit);
 	if (digits < HEX_DIGITS)
 		return lexeme_blame(text, len, at + 2 + digits, REASON_JSON_ESCAPE);

@@ -275,15 +275,9 @@ static void see(const struct json *doc, uint32_t node, struct report *report)
 /* The schema of a tool that has one, else JSON_NONE. */
 static uint32_t parameters_of(const struct json *doc, uint32_t tool)
 {
-	uint32_t function = json_get(doc, tool, "function");
-	uint32_t parameters;
+	uint32_t parameters = json_get(doc, json_get(doc, tool, "function"), "parameters");
 
-	if (function == JSON_NONE)
-		return JSON_NONE;
-	parameters = json_get(doc, function, "parameters");
-	if (parameters == JSON_NONE || json_type(doc, parameters) != JSON_OBJECT)
-		return JSON_NONE;
-	return parameters;
+	return json_type(doc, parameters) == JSON_OBJECT ? parameters : JSON_NONE;
 }
 
 static void check_schemas(const struct json *doc, uint32_t tools, struct report *report)
@@ -308,7 +302,7 @@ static void check_message(const struct json *doc, uint32_t message, struct repor
 	uint32_t calls = json_get(doc, message, "tool_calls");
 	uint32_t id = json_get(doc, message, "tool_call_id");
 
-	if (role == JSON_NONE || json_type(doc, role) != JSON_STRING)
+	if (json_type(doc, role) != JSON_STRING)
 		return;
 	if (calls != JSON_NONE && !json_equals(doc, role, "assistant"))
 		report_at(report, REASON_SHAPE_VALUE, doc, calls,
@@ -331,11 +325,10 @@ struct name {
 static struct name name_of(const struct json *doc, uint32_t tool, uint32_t *node)
 {
 	struct name name = {0};
-	uint32_t function = json_get(doc, tool, "function");
 	struct text text;
 
-	*node = function == JSON_NONE ? JSON_NONE : json_get(doc, function, "name");
-	if (*node == JSON_NONE || json_type(doc, *node) != JSON_STRING)
+	*node = json_get(doc, json_get(doc, tool, "function"), "name");
+	if (json_type(doc, *node) != JSON_STRING)
 		return name;
 	text_init(&text, name.at, sizeof(name.at));
 	json_decode(doc, *node, &text);
@@ -377,7 +370,7 @@ static uint32_t array_of(const struct json *doc, const char *key)
 {
 	uint32_t array = json_get(doc, 0, key);
 
-	return array != JSON_NONE && json_type(doc, array) == JSON_ARRAY ? array : JSON_NONE;
+	return json_type(doc, array) == JSON_ARRAY ? array : JSON_NONE;
 }
 
 void model_input_write(const struct json *doc, struct text *out, struct report *report)
@@ -386,15 +379,11 @@ void model_input_write(const struct json *doc, struct text *out, struct report *
 	uint32_t tools = array_of(doc, "tools");
 
 	schema_check(doc, &INPUT, NULL, report);
-	if (messages != JSON_NONE) {
-		for (uint32_t message = json_first(doc, messages); message != JSON_NONE;
-		     message = json_next(doc, message))
-			check_message(doc, message, report);
-	}
-	if (tools != JSON_NONE) {
-		check_names(doc, tools, report);
-		check_schemas(doc, tools, report);
-	}
+	for (uint32_t message = json_first(doc, messages); message != JSON_NONE;
+	     message = json_next(doc, message))
+		check_message(doc, message, report);
+	check_names(doc, tools, report);
+	check_schemas(doc, tools, report);
 	if (report_empty(report))
 		schema_write(doc, &INPUT, out);
 }

@@ -339,10 +339,10 @@ static enum number_result read_number(const struct json *doc, const struct schem
 
 uint64_t schema_number(const struct json *doc, uint32_t object, const struct schema_field *field)
 {
-	uint32_t node = object == JSON_NONE ? JSON_NONE : json_get(doc, object, field->key);
+	uint32_t node = json_get(doc, object, field->key);
 	uint64_t value = 0;
 
-	if (node == JSON_NONE || json_type(doc, node) != JSON_NUMBER)
+	if (json_type(doc, node) != JSON_NUMBER)
 		return field->initial;
 	if (read_number(doc, field, node, &value) != NUMBER_OK || value < field->min)
 		return field->initial;
@@ -474,7 +474,7 @@ void schema_check(const struct json *doc, const struct schema_field *root, struc
 static void write_value(struct walk *walk, const struct schema_field *field, uint32_t node)
 {
 	bool object = field->type == SCHEMA_OBJECT;
-	bool array = field->type == SCHEMA_ARRAY && field->item != NULL;
+	bool array = field->type == SCHEMA_ARRAY;
 
 	if ((!object && !array) || walk->depth == SCHEMA_DEPTH) {
 		json_write(walk->doc, node, walk->out);

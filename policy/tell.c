@@ -47,12 +47,13 @@ void tell_all(const struct report *report, bool json)
 int tell_reason(enum reason reason, const char *what, bool json)
 {
 	static struct report report;
+	struct report_detail detail;
 
 	report_init(&report, CODE_PROTOCOL, 70);
-	if (what == NULL)
-		report_add(&report, reason, "");
-	else
-		report_add_text(&report, reason, "", "detail", what, strlen(what));
+	detail = report_open(&report, reason, "");
+	if (what != NULL)
+		text_string(&detail.text, what);
+	report_close(&detail);
 	return tell_refusal(&report, json);
 }
 

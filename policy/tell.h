@@ -15,7 +15,8 @@
 int tell_refusal(const struct report *report, bool json);
 /* Every finding. */
 void tell_all(const struct report *report, bool json);
-/* A refusal of one reason, outside any report.  Its exit status. */
+/* A refusal of one reason, outside any report; what (or NULL): plain words of
+ * ours.  Its exit status. */
 int tell_reason(enum reason reason, const char *what, bool json);
 /* A command line that is not understood.  TELL_USAGE_STATUS. */
 int tell_usage(const char *complaint, const char *word);

@@ -80,11 +80,18 @@ class Tree:
             os.chmod(self.bin + "/" + name, 0o755)
         self.lock = threading.Lock()
         self.uid = FIRST_UID
+        self.running = set()
 
     def new_uid(self):
         with self.lock:
             self.uid += 1
             return self.uid
+
+    def stop(self):
+        """Ends what runs: cofferdam cleans up after itself."""
+        for process in list(self.running):
+            if process.poll() is None:
+                process.terminate()
 
     def remove(self):
         shutil.rmtree(self.base)
@@ -206,10 +213,12 @@ class Case:
                 "--state-dir", self.state, "--docker", self.docker, *options]
 
     def spawn(self, argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more):
-        return subprocess.Popen(
+        process = subprocess.Popen(
             argv, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env=self.env, cwd="/",
             user=self.uid, group=self.uid, extra_groups=self.groups, umask=0o022,
             start_new_session=True, **more)
+        self.tree.running.add(process)
+        return process
 
     def begin(self, options=(), command="run", config=None, wrap=(), **more):
         config = self.config if config is None else config
@@ -222,6 +231,7 @@ class Case:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             raise Failure("it never ended\nstdout: %s\nstderr: %s" % (show(out), show(err)))
+        self.tree.running.discard(process)
         return Result(process.returncode, out or b"", err)
 
     def turn_bytes(self):
@@ -353,11 +363,18 @@ def main(make_tree, jobs=None):
     chosen = [item for item in TESTS if not words or any(word in item[0] for word in words)]
     report = Report()
     tree = make_tree()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    pool = ThreadPoolExecutor(jobs or 3 * (os.cpu_count() or 2))
     try:
-        with ThreadPoolExecutor(jobs or 3 * (os.cpu_count() or 2)) as pool:
-            for name, body in chosen:
-                pool.submit(run_one, report, tree, name, body)
+        waiting = [pool.submit(run_one, report, tree, name, body) for name, body in chosen]
+        for future in waiting:
+            future.result()
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        tree.stop()
+        raise
     finally:
+        pool.shutdown()
         tree.remove()
     print("%d passed, %d failed" % (report.count["passed"], report.count["failed"]))
     sys.exit(1 if report.count["failed"] or not chosen else 0)

@@ -252,7 +252,11 @@ static bool read_image(const char *text, struct image *out)
 static void test_image(void **state)
 {
 	static const char *const bad[] = {
-		"", "null", "[]", "{\"Id\":\"sha256:" HEX64 "\"", "{\"Id\":\"sha256:0\",\"Os\":\"linux\"}",
+		"",
+		"null",
+		"[]",
+		"{\"Id\":\"sha256:" HEX64 "\"",
+		"{\"Id\":\"sha256:0\",\"Os\":\"linux\"}",
 	};
 	struct image image;
 

@@ -125,6 +125,7 @@ static void test_point(void **state)
 	        {T("\\u004"), 1, 0xfffd},
 	        {T("\\ud83d\\ude0"), 6, 0xd83d},
 	        {T("\xff"), 1, 0xfffd},
+	        {T("\x80"), 1, 0xfffd},
 	        {T("\xf0\x9f\x98"), 1, 0xfffd},
 	        {T("\xed\xa0\x80"), 1, 0xfffd},
 	        {T("\n"), 1, '\n'},

@@ -99,7 +99,8 @@ static const char FULL[] =
 	"\"shm_bytes\":4,\"file_bytes\":5,\"turn_bytes\":6,\"turn_seconds\":9,"
 	"\"lock_seconds\":10,\"control_seconds\":11,\"remove_seconds\":12,\"live\":13},"
 	"\"runtime\":\"runsc\",\"entrypoint\":\"/agent\","
-	"\"command\":[\"-v\",\"\\u00e9\\\"\\u000a\"],\"workdir\":\"/w\",\"confinement\":\"full\"}\n";
+	"\"command\":[\"-v\",\"\\u00e9\\\"\\u000a\"],\"workdir\":\"/w\","
+	"\"confinement\":\"full\"}\n";
 
 /* A config that could not be read: nothing is known but the refusal. */
 static const char EMPTY[] =

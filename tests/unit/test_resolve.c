@@ -616,7 +616,9 @@ static void bind_mount(const char *from, const char *to)
 static void assert_inside(const char *rest, const char *inside, dev_t dev)
 {
 	resolve(rest);
-	assert_true(place.located);
+	if (!place.located)
+		fail_msg("%s is not located: state %d, error %d, path %s", rest, (int)place.state,
+		         place.error, place.path);
 	assert_string_equal(place.inside, inside);
 	assert_int_equal(place.inside_len, strlen(inside));
 	assert_int_equal(place.major, major(dev));

@@ -58,6 +58,13 @@ static const struct schema_field FIELDS[] = {
 static const struct schema_field ROOT = {
 	.type = SCHEMA_OBJECT, .of = FIELDS, .count = COUNT(FIELDS)};
 
+#define LONG32 "abcdefghijklmnopqrstuvwxyz012345"
+#define LONG33 LONG32 "6"
+static const struct schema_field LONG_FIELD = {.key = LONG32};
+static const struct schema_field LONG = {.type = SCHEMA_OBJECT, .of = &LONG_FIELD, .count = 1};
+static const struct schema_field LONGER_FIELD = {.key = LONG33};
+static const struct schema_field LONGER = {.type = SCHEMA_OBJECT, .of = &LONGER_FIELD, .count = 1};
+
 static struct report report;
 static char dropped_buffer[64];
 static struct text dropped;
@@ -263,6 +270,11 @@ static void test_nearest(void **state)
 		else
 			assert_string_equal(nearest, CASES[i].nearest);
 	}
+	/* 32 bytes are looked at, 33 are not. */
+	assert_string_equal(schema_nearest(&LONG, LONG32, 32), LONG32);
+	assert_string_equal(schema_nearest(&LONG, LONG33, 32), LONG32);
+	assert_null(schema_nearest(&LONG, LONG33, 33));
+	assert_null(schema_nearest(&LONGER, LONG33, 32));
 	/* A key of two letters would be near to any other. */
 	assert_null(schema_nearest(&ITEM, "ad", 2));
 	assert_string_equal(schema_nearest(&ITEM, "depe", 4), "deep");

@@ -72,6 +72,8 @@ static const struct verdict VERDICTS[] = {
 	{"{\"text\":\"t\",\"speaker\":{\"id\":1,\"name\":\"\"}," STRINGS
 	 ",\"tools\":[],\"mcp\":[]}",
 	 REASON_SHAPE_TYPE, "/speaker/id"},
+	{"{\"text\":\"t\",\"speaker\":{\"name\":\"\"}," STRINGS ",\"tools\":[],\"mcp\":[]}",
+	 REASON_SHAPE_MISSING, "/speaker/id"},
 	{"{\"text\":\"t\",\"speaker\":{\"id\":\"\"}," STRINGS ",\"tools\":[],\"mcp\":[]}",
 	 REASON_SHAPE_MISSING, "/speaker/name"},
 	{"{\"text\":\"t\"," SPEAKER ",\"model\":true,\"prompt\":\"\",\"timeZone\":\"\","
