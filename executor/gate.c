@@ -258,7 +258,7 @@ static bool guest_ok(const struct launch *l, unsigned i)
 	const struct root *root = &l->root[i];
 
 	if (root->is_file)
-		return root->read_only && i + 1U == l->root_count &&
+		return root->read_only && i + 1 == l->root_count &&
 		       !within_taken(root->guest, COUNT_OF(taken));
 	if (l->mode == MODE_TURN)
 		return strcmp(root->guest, root->read_only ? "/broker" : "/workspace") == 0;
@@ -310,25 +310,28 @@ static bool endpoint_ok(const struct launch *l)
 	return ok;
 }
 
+static enum gate_result check(const struct launch *l, unsigned *at)
+{
+	if (!numbers_ok(l) || !names_ok(l) || !process_ok(l) || !environment_ok(l))
+		return GATE_FIELD;
+	*at = first_bad_root(l);
+	if (*at < l->root_count)
+		return GATE_ROOT;
+	if (!roots_label_ok(l))
+		return GATE_FIELD;
+	if (!endpoint_ok(l))
+		return GATE_ENDPOINT;
+	if (words_wanted(l) != l->argv.count || l->argv.at[l->argv.count] != NULL)
+		return GATE_COUNT;
+	*at = first_difference(l);
+	return *at < l->argv.count ? GATE_WORD : GATE_OK;
+}
+
 enum gate_result gate_check(const struct launch *launch, unsigned *where)
 {
-	enum gate_result result = GATE_OK;
 	unsigned at = 0;
+	const enum gate_result result = check(launch, &at);
 
-	if (!numbers_ok(launch) || !names_ok(launch) || !process_ok(launch) ||
-	    !environment_ok(launch))
-		result = GATE_FIELD;
-	else if ((at = first_bad_root(launch)) < launch->root_count)
-		result = GATE_ROOT;
-	else if (!roots_label_ok(launch))
-		result = GATE_FIELD;
-	else if (!endpoint_ok(launch))
-		result = GATE_ENDPOINT;
-	else if (words_wanted(launch) != launch->argv.count ||
-	         launch->argv.at[launch->argv.count] != NULL)
-		result = GATE_COUNT;
-	else if ((at = first_difference(launch)) < launch->argv.count)
-		result = GATE_WORD;
 	if (where != NULL)
 		*where = result == GATE_ROOT || result == GATE_WORD ? at : 0;
 	return result;

@@ -7,6 +7,7 @@
 
 #define DECIMAL_MAX 20 /* of 2^64 - 1 */
 #define NANO 1000000000U
+#define NANO_DIGITS 9
 #define COMPONENT_MAX 255 /* NAME_MAX (limits.h) */
 
 void holes_byte(struct hole *hole, char want)
@@ -42,9 +43,10 @@ void holes_nano(struct hole *hole, uint64_t nano)
 	holes_decimal(hole, nano / NANO);
 	if (rest != 0)
 		holes_byte(hole, '.');
-	for (uint64_t unit = NANO / 10; rest != 0; unit /= 10) {
-		holes_byte(hole, (char)('0' + rest / unit));
-		rest %= unit;
+	for (unsigned place = 0; place < NANO_DIGITS && rest != 0; place++) {
+		rest *= 10;
+		holes_byte(hole, (char)('0' + rest / NANO));
+		rest %= NANO;
 	}
 }
 
@@ -64,8 +66,8 @@ static size_t code_point(const char *text, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	const uint8_t lead = (uint8_t)text[0];
-	const size_t len = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-	bool ok = len != 0 && lead < 0xf8;
+	const size_t len = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+	bool ok = (lead < 0x80 || lead >= 0xc0) && lead < 0xf8;
 
 	*code = len == 1 ? lead : lead & (0x7fU >> len);
 	for (size_t i = 1; ok && i < len; i++) {
@@ -136,7 +138,8 @@ bool holes_plain(const char *text, const char *controls)
 
 	for (size_t at = 0; ok && text[at] != '\0'; at += len) {
 		len = code_point(text + at, &code);
-		ok = len != 0 && code != 0x7f && (code >= 0x20 || strchr(controls, (int)code) != NULL);
+		ok = len != 0 && code != 0x7f &&
+		     (code >= 0x20 || strchr(controls, (int)code) != NULL);
 	}
 	return ok;
 }

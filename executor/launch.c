@@ -76,8 +76,8 @@ struct run {
 	const char *id; /* the ID in it, "" while unknown */
 
 	int status; /* the exit status so far, and why */
-	char code[32];
-	char reason[32];
+	char code[SAY_WORD];
+	char reason[SAY_WORD];
 	enum life_action phase;
 	char docker_says[SAY_CHILD / 4]; /* the last answer's standard error */
 	bool refused; /* the reply was, while the worker still wrote it */
@@ -161,7 +161,7 @@ static enum life_event judged(struct run *run, const struct child *child)
 {
 	static const char refusals[] = {65, 66, 69, 70, 75, 76, 77, 78};
 	static char text[SAY_CHILD];
-	char code[32], reason[32];
+	char code[SAY_WORD], reason[SAY_WORD];
 	size_t len;
 
 	if (child->status == 0)

@@ -76,15 +76,30 @@ void say_reason(enum executor_reason why, const char *detail, bool json)
 		         row->sentence, detail[0] == '\0' ? "" : ": ", detail, row->hint);
 }
 
+/* Takes what follows `before` in *text: 1 to SAY_WORD - 1 characters of a set. */
+static void take_word(const char **text, const char *before, const char *set, char *to)
+{
+	size_t skip = strlen(before);
+	size_t len = strncmp(*text, before, skip) == 0 ? strspn(*text + skip, set) : 0;
+
+	len = len < SAY_WORD ? len : 0;
+	memcpy(to, *text + (len > 0 ? skip : 0), len);
+	to[len] = '\0';
+	*text += len > 0 ? skip + len : 0;
+}
+
 void say_refusal(const char *bytes, size_t len, char *code, char *reason)
 {
+	static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	static const char lower[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
 	static char text[4 * SAY_CHILD];
+	const char *at = text;
+	bool json;
 
 	say_escape(text, sizeof(text), bytes, len, '\n');
-	code[0] = reason[0] = '\0';
-	if (sscanf(text, "cofferdam: %31[A-Z_] %31[a-z0-9_.]", code, reason) != 2 &&
-	    sscanf(text, "{\"code\":\"%31[A-Z_]\",\"reason\":\"%31[a-z0-9_.]", code, reason) != 2)
-		code[0] = reason[0] = '\0';
+	json = text[0] == '{';
+	take_word(&at, json ? "{\"code\":\"" : "cofferdam: ", upper, code);
+	take_word(&at, json ? "\",\"reason\":\"" : " ", lower, reason);
 	strlcat(said, text, sizeof(said));
 	strlcat(said, "\n", sizeof(said));
 }

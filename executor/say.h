@@ -16,6 +16,7 @@
 
 #define SAY_CHILD 4096 /* bytes of a child's standard error that are shown */
 #define SAY_MAX (8 * SAY_CHILD)
+#define SAY_WORD 32 /* bytes of a code or a reason, with the NUL */
 
 /* One row of executor/reason.h. */
 struct say_row {
@@ -35,7 +36,7 @@ size_t say_escape(char *to, size_t cap, const char *bytes, size_t len, char newl
 void say_reason(enum executor_reason why, const char *detail, bool json);
 
 /* The lines of a policy process that refused, escaped.  code and reason get
- * its words for them (each of 32 bytes), "" when the first line has none. */
+ * its words for them (each of SAY_WORD bytes), "" when the first line has none. */
 void say_refusal(const char *bytes, size_t len, char *code, char *reason);
 
 /* Everything said so far. */

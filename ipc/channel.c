@@ -20,9 +20,8 @@ int channel_send(int fd, const uint8_t *bytes, size_t len)
 	do
 		sent = sendmsg(fd, &message, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
-	if (sent >= 0 && (size_t)sent != len)
-		errno = EMSGSIZE;
-	return sent >= 0 && (size_t)sent == len ? 0 : -1;
+	/* Such a message is sent whole or not at all. */
+	return sent < 0 ? -1 : 0;
 }
 
 ssize_t channel_receive(int fd, uint8_t *bytes, size_t cap, int flags)

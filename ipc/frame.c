@@ -97,7 +97,6 @@ static void optional(struct codec *c, const char **value, size_t max)
 
 static void string(struct codec *c, const char **value, size_t max)
 {
-	require(c, !c->encoding || *value != NULL);
 	if (!c->encoding)
 		*value = wire_get_string(&c->in, max);
 	else if (*value != NULL)
@@ -281,8 +280,9 @@ enum frame_result frame_get_facts(const uint8_t *bytes, size_t len, struct facts
 
 enum frame_result frame_get_ask_context(const uint8_t *bytes, size_t len)
 {
-	/* The head is all of it. */
-	return frame_kind(bytes, len) == FRAME_ASK_CONTEXT && len == HEAD_BYTES ? FRAME_OK : FRAME_BAD;
+	const bool is_head = frame_kind(bytes, len) == FRAME_ASK_CONTEXT && len == HEAD_BYTES;
+
+	return is_head ? FRAME_OK : FRAME_BAD;
 }
 
 enum frame_result frame_get_ask_image(const uint8_t *bytes, size_t len, struct ask_image *out)

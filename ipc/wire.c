@@ -52,7 +52,7 @@ void wire_put_string(struct wire_out *out, const char *string)
 {
 	const size_t len = strlen(string);
 
-	out->bad = out->bad || len > UINT32_MAX;
+	/* No buffer has room for a string whose count does not fit. */
 	wire_put_u32(out, (uint32_t)len);
 	wire_put_bytes(out, (const uint8_t *)string, len + 1);
 }

@@ -45,7 +45,7 @@ clang_harden()
 	done
 }
 
-# --- the checks: each prints what it finds, and fails when it finds anything -----
+# --- the checks: each prints what it finds, and fails when it finds anything ---
 
 sample_gcc() { gcc -std=c11 -Werror -Wconversion -c -o /dev/null $here/bad/warning.c; }
 check_gcc() { compile "$scratch/gcc" CC=gcc; }
@@ -122,7 +122,7 @@ check_objects()
 		python3 -B $here/rules.py objects "$scratch/graph"
 }
 
-# --- running them ------------------------------------------------------------------
+# --- running them ------------------------------------------------------------
 
 verdict()
 {

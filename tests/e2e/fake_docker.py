@@ -105,7 +105,7 @@ def flood(fd, count):
         pass
 
 
-# --- classes ---------------------------------------------------------------
+# --- classes -----------------------------------------------------------------
 
 def classify(words):
     """(class, arguments after the command words); the host option is dropped."""
@@ -150,7 +150,7 @@ def options(words, value, switch):
     return found, words[index:]
 
 
-# --- create ----------------------------------------------------------------
+# --- create ------------------------------------------------------------------
 
 def csv(text):
     """One CSV record without quotes; a newline ends it, as in the client."""
@@ -282,7 +282,7 @@ def create(fake, words):
     return made["Id"] + "\n"
 
 
-# --- the other commands ----------------------------------------------------
+# --- the other commands ------------------------------------------------------
 
 def find(state, name):
     for ident, item in state["containers"].items():

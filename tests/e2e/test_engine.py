@@ -117,7 +117,7 @@ def reply(result):
     return document["text"]
 
 
-# --- what the worker sees ---------------------------------------------------------------
+# --- what the worker sees ----------------------------------------------------
 
 @each
 def inside(case):
@@ -215,7 +215,7 @@ def limits_of_the_config_hold(case):
     case.nothing_left()
 
 
-# --- what the worker does ----------------------------------------------------------------
+# --- what the worker does ----------------------------------------------------
 
 @each_row([
     ("exit 3", "exit 3", 1, "SANDBOX_WORKER worker.exit"),
@@ -269,7 +269,7 @@ def no_request_of_the_worker_reaches_the_engine(case):
     case.nothing_left()
 
 
-# --- docker and the world -------------------------------------------------------------------
+# --- docker and the world ----------------------------------------------------
 
 @each_row([
     ("image absent", lambda c: c.config.update(image="no-such-image:1"), 69,

@@ -15,7 +15,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import IMAGE_ID, PROGRAMS, Case, Failure, Tree, equal, holds, main, table, test  # noqa: E402
+from harness import (IMAGE_ID, PROGRAMS, Case, Failure, Tree, equal, holds, main,  # noqa: E402
+                     table, test)
 
 HELLO = b'{"ok":true,"text":"hello"}\n'
 PASS = b'{"ok":true,"text":"'
@@ -28,7 +29,7 @@ def text_of(turn):
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-# --- the normal turn -------------------------------------------------------------
+# --- the normal turn ---------------------------------------------------------
 
 @test
 def normal_turn(case):
@@ -143,7 +144,7 @@ def every_docker_child_is_sealed(case):
         equal(what + "NoNewPrivs", "1", call["nnp"])
 
 
-# --- what the worker does ----------------------------------------------------------
+# --- what the worker does ----------------------------------------------------
 
 def many(count):
     return [['{"ok":true,"text":"', 1], ["x", count], ['"}', 1]]
@@ -224,7 +225,7 @@ def worker_that_ignores_its_input(case):
     case.nothing_left()
 
 
-# --- documents -----------------------------------------------------------------------
+# --- documents ---------------------------------------------------------------
 
 @table([
     ("not JSON", b"{", "SANDBOX_TURN json.truncated", b""),
@@ -292,7 +293,7 @@ def config_that_is_no_file(case, name, how, status, reason):
     equal("docker was called", [], case.kinds())
 
 
-# --- mounts ----------------------------------------------------------------------------
+# --- mounts ------------------------------------------------------------------
 
 def mounts(case, broker, workspace):
     case.config["mounts"][0]["host"] = broker
@@ -419,7 +420,7 @@ def source_is_swapped_while_the_worker_runs(case):
     case.nothing_left()
 
 
-# --- the endpoint --------------------------------------------------------------------------
+# --- the endpoint ------------------------------------------------------------
 
 @table([
     ("tcp", "tcp://127.0.0.1:2375", "SANDBOX_ENDPOINT endpoint.scheme"),
@@ -485,7 +486,7 @@ def a_context_elsewhere_is_refused(case):
     equal("docker commands", ["context"], case.kinds())
 
 
-# --- signals -----------------------------------------------------------------------------------
+# --- signals -----------------------------------------------------------------
 
 STEPS = ("image", "create", "admit", "verify", "start", "result", "rm", "ls-id")
 
@@ -564,7 +565,7 @@ def killed_while_the_worker_runs(case):
     case.nothing_left()
 
 
-# --- docker misbehaves -----------------------------------------------------------------------------
+# --- docker misbehaves -------------------------------------------------------
 
 @table([
     ("image: absent", [], {"image": None}, 69, "SANDBOX_UNAVAILABLE image.absent"),
@@ -670,7 +671,7 @@ def context_hangs(case):
     case.nothing_left()
 
 
-# --- removal -----------------------------------------------------------------------------------------
+# --- removal -----------------------------------------------------------------
 
 @test
 def rm_fails_three_times(case):
@@ -750,7 +751,7 @@ def an_orphan_is_removed_by_the_next_launch(case):
     case.nothing_left()
 
 
-# --- standard descriptors ------------------------------------------------------------------------------
+# --- standard descriptors ----------------------------------------------------
 
 @table([("%s closed" % ("+".join(str(n) for n in range(3) if mask >> n & 1) or "none"), mask)
         for mask in range(8)])
@@ -822,7 +823,7 @@ def descriptors_of_the_caller_stay_outside(case):
         equal("descriptors of docker " + call["kind"], ["0", "1", "2"], sorted(call["fds"]))
 
 
-# --- who may run it, and with what -------------------------------------------------------------------------
+# --- who may run it, and with what -------------------------------------------
 
 @test
 def root_is_refused(case):
@@ -884,7 +885,7 @@ def usage(case, name, words):
     case.expect(result, 64, None)
 
 
-# --- two at a time --------------------------------------------------------------------------------------------
+# --- two at a time -----------------------------------------------------------
 
 def second(case, name="second"):
     """Another launcher of the same user and engine, with its own config and state directory."""
@@ -961,7 +962,7 @@ def the_lock_is_waited_for_and_never_stolen(case):
     case.nothing_left()
 
 
-# --- records ---------------------------------------------------------------------------------------------------
+# --- records -----------------------------------------------------------------
 
 @test
 def audit_of_a_launch(case):
@@ -1032,7 +1033,7 @@ def status_descriptor(case):
         equal("descriptors of docker " + call["kind"], ["0", "1", "2"], sorted(call["fds"]))
 
 
-# --- confinement, seen by strace ----------------------------------------------------------------------------------
+# --- confinement, seen by strace ---------------------------------------------
 
 MAY = {"read", "write", "pread64", "readv", "writev", "close", "exit", "exit_group", "fstat",
        "newfstatat", "statx", "stat", "lstat", "readlinkat", "readlink", "openat", "recvmsg",

@@ -24,6 +24,7 @@ FRAME_BYTES = 65536
 LAUNCH_LINES = 1000
 LATER_LINES = 500
 
+PROGRAMS = ("policy/", "executor/", "ipc/")
 # The commands that are not on the launch path, and have a budget of their own.
 LATER = ("executor/ps.c", "executor/stop.c", "executor/reap.c", "executor/doctor.c")
 # Runs at build time only, and is linked into neither program.
@@ -64,7 +65,7 @@ class Findings:
         self.lines.append("%s: %s: %s" % (place, rule, text))
 
 
-# --- reading C -----------------------------------------------------------------------
+# --- reading C ---------------------------------------------------------------
 
 TOKENS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 
@@ -92,7 +93,7 @@ class Source:
         return "%s:%d" % (self.path, line_of(self.text, offset))
 
 
-# --- rules on text --------------------------------------------------------------------
+# --- rules on text -----------------------------------------------------------
 
 def rule_spdx(source, out):
     lines = source.text.split("\n")
@@ -105,9 +106,11 @@ def rule_spdx(source, out):
 def rule_columns(source, out):
     exempt = False
     for number, line in enumerate(source.text.split("\n"), 1):
-        # The tables of reasons and of the lifecycle are laid out by hand.
+        # The tables of reasons and of the lifecycle are laid out by hand; a literal is not cut, so
+        # that it can be searched for.
         exempt = "clang-format off" in line or exempt and "clang-format on" not in line
-        if not exempt and len(line.expandtabs(8)) > COLUMNS:
+        short = re.sub(r"""(["'])(?:\\.|(?!\1).)*\1""", "", line.expandtabs(8))
+        if not exempt and len(short) > COLUMNS:
             out.add("%s:%d" % (source.path, number), "columns", "longer than %d columns" % COLUMNS)
         if line != line.rstrip():
             out.add("%s:%d" % (source.path, number), "columns", "blanks at the end of the line")
@@ -140,7 +143,7 @@ def functions(source):
 
 
 def rule_function(source, out):
-    if not source.is_c:
+    if not source.path.startswith(PROGRAMS):  # a test's function may hold a table
         return
     for name, offset, lines in functions(source):
         if lines > LONGEST_FUNCTION:
@@ -149,7 +152,7 @@ def rule_function(source, out):
 
 
 def rule_banned(source, out):
-    if not source.is_c or source.path.startswith("tests/unit") or source.path in BUILD_TIME:
+    if not source.path.startswith(PROGRAMS) or source.path in BUILD_TIME:
         return
     banned = set(BANNED)
     if not source.path.startswith("executor/"):
@@ -205,12 +208,10 @@ def code_lines(source):
 
 
 def rule_budget(sources, out):
-    """Lines that hold code, in .c files and headers alike, without the table of reasons (text)."""
+    """Lines of .c files that hold code.  (Headers hold contracts, hardly any code.)"""
     counts = {"launch": 0, "later": 0}
     for source in sources:
-        if source.path.startswith(("executor/", "ipc/")) and source.is_c:
-            if source.path == "executor/reason.h":
-                continue
+        if re.fullmatch(r"(?:executor|ipc)/\w+\.c", source.path):
             counts["later" if source.path in LATER else "launch"] += code_lines(source)
     if counts["launch"] > LAUNCH_LINES:
         out.add("executor/:0", "budget", "the launch path has %d code lines, more than %d"
@@ -289,7 +290,7 @@ def check_text():
     return out
 
 
-# --- rules on objects -------------------------------------------------------------------
+# --- rules on objects --------------------------------------------------------
 
 def plain(symbol):
     """The function behind a fortified or versioned name."""
@@ -402,7 +403,7 @@ def rule_frame(path, out):
         for line in file:
             place, size, kind = line.rstrip("\n").split("\t")
             frames.append((int(size), place))
-            if kind != "static":
+            if kind not in ("static", "dynamic,bounded"):  # bounded: words pushed for a call
                 out.add(place, "frame", "its stack frame is %s" % kind)
             if int(size) > FRAME_BYTES:
                 out.add(place, "frame", "its stack frame has %s bytes, more than %d"
@@ -412,7 +413,7 @@ def rule_frame(path, out):
 
 def modules():
     return sorted(name for name in listed()
-                  if name.endswith(".c") and name.startswith(("policy/", "executor/", "ipc/")) and
+                  if name.endswith(".c") and name.startswith(PROGRAMS) and
                   name not in BUILD_TIME)
 
 
@@ -446,7 +447,7 @@ def symbols_seen(build):
     return Findings()
 
 
-# --- compile_commands.json ----------------------------------------------------------------
+# --- compile_commands.json ---------------------------------------------------
 
 def compdb(build, *overrides):
     names = modules()
@@ -466,7 +467,7 @@ def compdb(build, *overrides):
     return Findings()
 
 
-# --- each rule must be able to fail -----------------------------------------------------------
+# --- each rule must be able to fail ------------------------------------------
 
 def bad(name, path):
     """A sample, as if it stood at `path` in the tree."""

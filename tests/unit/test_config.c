@@ -58,6 +58,9 @@ struct verdict {
 #define BUNDLE(guest) TURN(",\"bundle\":{\"host\":\"/srv/f\",\"guest\":\"" guest "\"}")
 #define TEN "0123456789"
 #define KEY128 TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "01234567"
+#define PATH255                                                                                    \
+	"/" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN    \
+		TEN TEN TEN TEN "0123"
 #define NAME91 TEN TEN TEN TEN TEN TEN TEN TEN TEN "0"
 #define RUNTIME64 TEN TEN TEN TEN TEN TEN "0123"
 #define ID HEX16 HEX16 HEX16 HEX16
@@ -142,6 +145,7 @@ static const struct verdict VERDICTS[] = {
 	{TURN(",\"user\":{\"uid\":1e3,\"gid\":1}"), REASON_USER_RANGE, "/user/uid"},
 	{TURN(",\"user\":{\"uid\":\"1\",\"gid\":1}"), REASON_SHAPE_TYPE, "/user/uid"},
 	{TURN(",\"user\":{\"uid\":1}"), REASON_SHAPE_MISSING, "/user/gid"},
+	{TURN(",\"user\":{\"gid\":1}"), REASON_SHAPE_MISSING, "/user/uid"},
 	{TURN(",\"user\":\"1:1\""), REASON_SHAPE_TYPE, "/user"},
 	/* Mounts. */
 	{MOUNTED(WORKSPACE "," BROKER), REASON_NONE, ""},
@@ -165,6 +169,12 @@ static const struct verdict VERDICTS[] = {
 	 "/mounts/1/mode"},
 	{MOUNTED(BROKER ",{\"guest\":\"/workspace\",\"mode\":\"rw\"}"), REASON_SHAPE_MISSING,
 	 "/mounts/1/host"},
+	{MOUNTED(BROKER ",{\"host\":\"/a\",\"mode\":\"rw\"}"), REASON_SHAPE_MISSING,
+	 "/mounts/1/guest"},
+	{"{\"version\":1,\"mode\":\"x\",\"image\":\"a\",\"mounts\":["
+	 "{\"host\":\"/a\",\"guest\":\"/etc\",\"mode\":\"rw\"},"
+	 "{\"host\":\"/a\",\"guest\":\"/broker\",\"mode\":\"rw\"}]}",
+	 REASON_SHAPE_VALUE, "/mode"},
 	{HOSTED("relative"), REASON_MOUNT_RELATIVE, "/mounts/0/host"},
 	{HOSTED(""), REASON_MOUNT_RELATIVE, "/mounts/0/host"},
 	{HOSTED("/"), REASON_MOUNT_ROOT, "/mounts/0/host"},
@@ -176,6 +186,7 @@ static const struct verdict VERDICTS[] = {
 	{HOSTED("/a\\u00e9 b"), REASON_NONE, ""},
 	{HOSTED("/" KEY128 KEY128), REASON_MOUNT_TOO_LONG, "/mounts/0/host"},
 	{SESSION("", ""), REASON_SHAPE_COUNT, "/mounts"},
+	{SESSION(GRANT_MOUNT("/workspace", "ro"), ""), REASON_NONE, ""},
 	{SESSION(GRANT_MOUNT(GRANT, "ro"), ""), REASON_NONE, ""},
 	{SESSION(GRANT_MOUNT(GRANT, "rw") "," WORKSPACE, ""), REASON_NONE, ""},
 	{SESSION(GRANT_MOUNT(GRANT, "rw") "," GRANT_MOUNT(GRANT, "ro"), ""),
@@ -212,6 +223,7 @@ static const struct verdict VERDICTS[] = {
 	 REASON_BUNDLE_GUEST, "/bundle/guest"},
 	{TURN(",\"bundle\":{\"host\":\"f\",\"guest\":\"/f\"}"), REASON_MOUNT_RELATIVE,
 	 "/bundle/host"},
+	{TURN(",\"bundle\":{\"host\":\"/f\"}"), REASON_SHAPE_MISSING, "/bundle/guest"},
 	{TURN(",\"bundle\":{\"guest\":\"/f\"}"), REASON_SHAPE_MISSING, "/bundle/host"},
 	/* What runs. */
 	{TURN(",\"entrypoint\":\"node\""), REASON_NONE, ""},
@@ -237,6 +249,8 @@ static const struct verdict VERDICTS[] = {
 	{TURN(",\"workdir\":\"/dev\""), REASON_WORKDIR_PATH, "/workdir"},
 	{TURN(",\"workdir\":\"/developer\""), REASON_NONE, ""},
 	{TURN(",\"workdir\":\"/" KEY128 "/" KEY128 "\""), REASON_WORKDIR_PATH, "/workdir"},
+	{TURN(",\"workdir\":\"" PATH255 "\""), REASON_NONE, ""},
+	{TURN(",\"workdir\":\"" PATH255 "5\""), REASON_WORKDIR_PATH, "/workdir"},
 	{TURN(",\"environment\":{}"), REASON_NONE, ""},
 	{TURN(",\"environment\":{\"A_9\":\"\",\"_z\":\"x=\\u00e9 \"}"), REASON_NONE, ""},
 	{TURN(",\"environment\":{\"\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/"},
@@ -244,6 +258,7 @@ static const struct verdict VERDICTS[] = {
 	{TURN(",\"environment\":{\"A-B\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/A-B"},
 	{TURN(",\"environment\":{\"A=B\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/A=B"},
 	{TURN(",\"environment\":{\"HOME\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/HOME"},
+	{TURN(",\"environment\":{\"PATH\":\"\",\"HOM\":\"\"}"), REASON_NONE, ""},
 	{TURN(",\"environment\":{\"HOMES\":\"\"}"), REASON_NONE, ""},
 	{TURN(",\"environment\":{\"A\":\"a\\n\"}"), REASON_ENVIRONMENT_VALUE, "/environment/A"},
 	{TURN(",\"environment\":{\"A\":\"\\u0000\"}"), REASON_ENVIRONMENT_VALUE, "/environment/A"},
@@ -535,6 +550,10 @@ static void test_counts(void **state)
 		assert_int_equal(report.at[0].reason, REASON_SHAPE_COUNT);
 	}
 	assert_int_equal(config.env_count, ENV_MAX);
+	run_many(CASES[0].before, CASES[0].item, CASES[0].end, WORDS_MAX + 1, CASES[0].after);
+	assert_int_equal(config.command.count, WORDS_MAX);
+	run_many(CASES[1].before, CASES[1].item, CASES[1].end, PRIVATE_MAX + 1, CASES[1].after);
+	assert_int_equal(config.private_count, PRIVATE_MAX);
 }
 
 static void test_mount_count(void **state)

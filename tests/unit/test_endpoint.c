@@ -337,7 +337,8 @@ static void context_answers(void **state)
 		print_message("%s\n", row[i].answer);
 		text_init(&arena, buffer, sizeof(buffer));
 		report_init(&report, CODE_UNAVAILABLE, 69);
-		assert_true(json_parse(&doc, row[i].answer, strlen(row[i].answer), &limits, &error));
+		assert_true(json_parse(&doc, row[i].answer, strlen(row[i].answer), &limits,
+		                       &error));
 		host = endpoint_context(&doc, &arena, &report);
 		json_drop(&doc);
 		if (row[i].host != NULL) {

@@ -304,6 +304,24 @@ static void launch_round_trips(void **state)
 	}
 }
 
+/* Nothing of the frame before shows through: absent strings and the entries
+ * behind a count are NULL. */
+static void decoding_starts_afresh(void **state)
+{
+	const size_t full = frame_put_launch(frame, sizeof frame, &full_launch);
+	const size_t bare = frame_put_launch(again, sizeof again, &bare_launch);
+	static struct launch launch;
+
+	(void)state;
+	assert_int_equal(frame_get_launch(frame, full, &launch), FRAME_OK);
+	assert_int_equal(frame_get_launch(again, bare, &launch), FRAME_OK);
+	assert_null(launch.runtime);
+	assert_null(launch.root[0].path);
+	assert_null(launch.env[0]);
+	for (size_t i = 0; i <= full_launch.argv.count; i++)
+		assert_null(launch.argv.at[i]);
+}
+
 /* The bytes themselves, so that both ends cannot change together unnoticed. */
 static void layout_is_fixed(void **state)
 {
@@ -569,7 +587,8 @@ static void decoded_counts_are_bounded(void **state)
 				memcpy(frame + len, word, sizeof word);
 			memset(frame + len, 0, 2 * (size_t)list);
 			len += 2 * (size_t)list;
-			assert_int_equal(get(FRAME_LAUNCH, frame, len), more ? FRAME_BAD : FRAME_OK);
+			assert_int_equal(get(FRAME_LAUNCH, frame, len),
+			                 more ? FRAME_BAD : FRAME_OK);
 		}
 	}
 }
@@ -720,6 +739,7 @@ int main(void)
 		cmocka_unit_test(facts_round_trip),
 		cmocka_unit_test(questions_round_trip),
 		cmocka_unit_test(launch_round_trips),
+		cmocka_unit_test(decoding_starts_afresh),
 		cmocka_unit_test(layout_is_fixed),
 		cmocka_unit_test(kind_is_read_from_the_head),
 		cmocka_unit_test(other_kinds_are_refused),

@@ -47,7 +47,7 @@ struct verdict {
 #define USER "{\"role\":\"user\",\"content\":\"c\"}"
 #define CALL(id, name)                                                                             \
 	"{\"id\":" id ",\"type\":\"function\",\"function\":{\"name\":" name ",\"arguments\":\"\"}" \
-	                                                                    "}"
+	"}"
 #define ASSISTANT(calls) "{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[" calls "]}"
 #define FUNCTION(name, parameters)                                                                 \
 	"{\"type\":\"function\",\"function\":{\"name\":" name                                      \
@@ -102,6 +102,16 @@ static const struct verdict VERDICTS[] = {
 	{MESSAGES(ASSISTANT("{\"id\":\"i\",\"type\":\"function\",\"function\":{\"name\":\"f\","
                             "\"arguments\":{}}}")),
 	 REASON_SHAPE_TYPE, "/messages/0/tool_calls/0/function/arguments"},
+	{MESSAGES(ASSISTANT(
+		 "{\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}")),
+	 REASON_SHAPE_MISSING, "/messages/0/tool_calls/0/id"},
+	{MESSAGES(ASSISTANT("{\"id\":\"i\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}")),
+	 REASON_SHAPE_MISSING, "/messages/0/tool_calls/0/type"},
+	{MESSAGES(ASSISTANT(
+		 "{\"id\":\"i\",\"type\":\"function\",\"function\":{\"arguments\":\"\"}}")),
+	 REASON_SHAPE_MISSING, "/messages/0/tool_calls/0/function/name"},
+	{MESSAGES(ASSISTANT("{\"id\":\"i\",\"type\":\"function\",\"function\":{\"name\":\"f\"}}")),
+	 REASON_SHAPE_MISSING, "/messages/0/tool_calls/0/function/arguments"},
 	{MESSAGES(ASSISTANT("{\"id\":\"i\",\"type\":\"function\"}")), REASON_SHAPE_MISSING,
 	 "/messages/0/tool_calls/0/function"},
 	{MESSAGES("{\"role\":\"tool\",\"content\":\"\",\"tool_call_id\":\"i\"}"), REASON_NONE, ""},
@@ -111,6 +121,12 @@ static const struct verdict VERDICTS[] = {
 	{MESSAGES("{\"role\":\"user\",\"content\":\"\",\"tool_call_id\":\"i\"}"),
 	 REASON_SHAPE_VALUE, "/messages/0/tool_call_id"},
 	{TOOLS(FUNCTION(NAME64, "{}")), REASON_NONE, ""},
+	{TOOLS(FUNCTION("\"z\"", "{}")), REASON_NONE, ""},
+	{TOOLS("{\"type\":\"function\",\"function\":{\"description\":\"\",\"parameters\":{}}}"),
+	 REASON_SHAPE_MISSING, "/tools/0/function/name"},
+	{TOOLS("{\"function\":{\"name\":\"f\",\"description\":\"\",\"parameters\":{}}}"),
+	 REASON_SHAPE_MISSING, "/tools/0/type"},
+	{TOOLS("{\"type\":\"function\"}"), REASON_SHAPE_MISSING, "/tools/0/function"},
 	{TOOLS(FUNCTION(NAME65, "{}")), REASON_SHAPE_NAME, "/tools/0/function/name"},
 	{TOOLS(FUNCTION("\"\"", "{}")), REASON_SHAPE_NAME, "/tools/0/function/name"},
 	{TOOLS(FUNCTION("\"a\\n\"", "{}")), REASON_SHAPE_NAME, "/tools/0/function/name"},

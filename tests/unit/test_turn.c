@@ -262,9 +262,9 @@ static void test_name(void **state)
 static void test_schema(void **state)
 {
 	static const char START[] = "{\"$schema\":\"https://json-schema.org/draft/2020-12/"
-	                            "schema\",\"title\":\"cofferdam turn\","
+				    "schema\",\"title\":\"cofferdam turn\","
 				    "\"type\":\"object\",\"properties\":{\"text\":{\"type\":"
-	                            "\"string\",\"description\":\"the "
+				    "\"string\",\"description\":\"the "
 				    "message for the agent\",\"maxLength\":32000},";
 	const struct json_limits limits = {1048576, 65536, true};
 	struct json_error error;

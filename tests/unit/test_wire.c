@@ -104,6 +104,30 @@ static void output_stays_within_its_room(void **state)
 	}
 }
 
+/* Each integer fits exactly, and not into one byte less. */
+static void integers_need_their_width(void **state)
+{
+	(void)state;
+	for (unsigned kind = 0; kind < 4; kind++) {
+		const size_t width = (size_t)1 << kind;
+
+		for (size_t short_by = 0; short_by < 2; short_by++) {
+			struct wire_out out = writer(width - short_by);
+
+			if (kind == 0)
+				wire_put_u8(&out, 1);
+			else if (kind == 1)
+				wire_put_u16(&out, 1);
+			else if (kind == 2)
+				wire_put_u32(&out, 1);
+			else
+				wire_put_u64(&out, 1);
+			assert_int_equal(out.bad, short_by == 1);
+			assert_int_equal(out.len, short_by == 1 ? 0 : width);
+		}
+	}
+}
+
 /* Once bad, a small item that would fit is not written either. */
 static void output_badness_sticks(void **state)
 {
@@ -276,6 +300,7 @@ int main(void)
 		cmocka_unit_test(integers_are_big_endian),
 		cmocka_unit_test(integers_keep_their_extremes),
 		cmocka_unit_test(output_stays_within_its_room),
+		cmocka_unit_test(integers_need_their_width),
 		cmocka_unit_test(output_badness_sticks),
 		cmocka_unit_test(strings_carry_count_and_nul),
 		cmocka_unit_test(decoded_strings_lie_in_the_frame),
