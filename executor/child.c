@@ -108,7 +108,7 @@ void child_start(struct child *child, const struct child_plan *plan)
 	const pid_t parent = getpid();
 	int fd[CHILD_FDS];
 
-	*child = (struct child){.ended = true, .vital = true, .status = CHILD_LOST, .out = -1, .err = -1};
+	*child = (struct child){0, true, true, CHILD_LOST, -1, -1};
 	memcpy(fd, plan->fd, sizeof(fd));
 	if (fd[0] < 0)
 		fd[0] = null;
@@ -212,8 +212,10 @@ size_t child_read(int memfd, char *to, size_t cap)
 
 bool child_seal(int memfd)
 {
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+
 	return ftruncate(memfd, (off_t)child_length(memfd)) == 0 &&
-	       fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0;
+	       fcntl(memfd, F_ADD_SEALS, seals) == 0;
 }
 
 int child_document(const void *bytes, size_t len)

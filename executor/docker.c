@@ -12,26 +12,28 @@
 static const char endpoint[] = "ENDPOINT", subject[] = "SUBJECT", name[] = "NAME",
                   label[] = "LABEL";
 
-/* The format of `ls` is ADMIT_FORMAT of policy/admit.h; a test compares them. */
+/* ADMIT_FORMAT of policy/admit.h; a test compares them. */
+#define LIST_FORMAT \
+	"[{{json .ID}},{{json (.Label \"dev.cofferdam.state\")}}," \
+	"{{json (.Label \"dev.cofferdam.run\")}},{{json (.Label \"dev.cofferdam.mode\")}}," \
+	"{{json (.Label \"dev.cofferdam.roots\")}},{{json .Mounts}}]"
+#define RESULT_FORMAT \
+	"{{.State.Status}} {{.State.Running}} {{.State.OOMKilled}} {{.State.ExitCode}} " \
+	"{{.RestartCount}}"
+
 static const char *const table[DOCKER_COMMANDS][WORDS] = {
 	[DOCKER_CONTEXT] = {"docker", "context", "inspect", "--format",
                             "{{json .Endpoints.docker.Host}}"},
 	[DOCKER_IMAGE] = {"docker", "--host", endpoint, "image", "inspect", "--format",
                           "{{json .}}", subject},
 	[DOCKER_LIST] = {"docker", "--host", endpoint, "container", "ls", "--all", "--no-trunc",
-                         "--filter", "label=dev.cofferdam.state", "--format",
-                         "[{{json .ID}},{{json (.Label \"dev.cofferdam.state\")}},"
-                         "{{json (.Label \"dev.cofferdam.run\")}},"
-                         "{{json (.Label \"dev.cofferdam.mode\")}},"
-                         "{{json (.Label \"dev.cofferdam.roots\")}},{{json .Mounts}}]"},
+                         "--filter", "label=dev.cofferdam.state", "--format", LIST_FORMAT},
 	[DOCKER_INSPECT] = {"docker", "--host", endpoint, "container", "inspect", "--format",
                             "{{json .}}", subject},
 	[DOCKER_START] = {"docker", "--host", endpoint, "container", "start", "--attach",
                           "--interactive", subject},
 	[DOCKER_RESULT] = {"docker", "--host", endpoint, "container", "inspect", "--format",
-                           "{{.State.Status}} {{.State.Running}} {{.State.OOMKilled}} "
-                           "{{.State.ExitCode}} {{.RestartCount}}",
-                           subject},
+                           RESULT_FORMAT, subject},
 	[DOCKER_REMOVE] = {"docker", "--host", endpoint, "container", "rm", "--force", "--volumes",
                            subject},
 	[DOCKER_GONE] = {"docker", "--host", endpoint, "container", "ls", "--all", "--quiet",

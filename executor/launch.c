@@ -405,16 +405,17 @@ static bool take_message(struct run *run, int fd, unsigned kind, size_t len, int
 static bool converse(struct run *run, int fd, int *pipes, int64_t deadline)
 {
 	size_t facts = put_facts(run);
-	unsigned kind, last = 0;
-	enum child_wait wait;
-	ssize_t len;
+	unsigned last = 0;
 
 	if (facts == 0 || (channel_send(fd, run->frame, facts) != 0 && errno != EPIPE)) {
 		fail(run, WHY_START, "%s", "the facts do not fit into a message");
 		return false;
 	}
 	for (;;) {
-		wait = child_wait(NULL, 0, fd, POLLIN, deadline);
+		enum child_wait wait = child_wait(NULL, 0, fd, POLLIN, deadline);
+		unsigned kind;
+		ssize_t len;
+
 		if (stopped(run, wait, WHY_POLICY_DEADLINE, "the decision", DECIDE_MS / 1000))
 			return false;
 		len = channel_receive(fd, run->frame, sizeof(run->frame), 0);
@@ -524,9 +525,11 @@ static enum life_event take_claim(struct run *run)
 static enum life_event created(struct run *run, struct child *child)
 {
 	static const char engine_says[] = "Error response from daemon: ";
-	char line[sizeof("created \n") + CONTAINER_ID], text[sizeof(engine_says)];
+	char line[sizeof("created \n") + CONTAINER_ID];
 
 	if (child->status != 0) {
+		char text[sizeof(engine_says)];
+
 		child_read(child->err, text, sizeof(text));
 		fail_child(run, WHY_DOCKER_CREATE, child, "docker container create");
 		return child->status == 125 || strcmp(text, engine_says) == 0 ? E_FAIL : E_UNSURE;
@@ -669,7 +672,6 @@ static enum life_event judge(struct run *run, char *const word[RESULT_WORDS])
 {
 	const struct child *docker = &run->child[0], *reply = &run->child[1];
 	const char *error = NULL;
-	char said[SAY_CHILD / 2];
 
 	if (strcmp(word[0], "created") == 0)
 		return fail_child(run, WHY_WORKER_NEVER_RAN, docker, "docker container start");
@@ -684,11 +686,14 @@ static enum life_event judge(struct run *run, char *const word[RESULT_WORDS])
 		                                 "docker left while the worker runs");
 	run->ended = true;
 	run->oom = strcmp(word[2], "true") == 0;
-	if (run->exit_code != 0)
+	if (run->exit_code != 0) {
+		char said[SAY_CHILD / 2];
+		size_t len = child_read(docker->err, said, sizeof(said));
+
 		return fail(run, WHY_WORKER_EXIT, "exit status %d%s%s%s", run->exit_code,
 		            run->oom ? ", out of memory as docker says" : "",
-		            child_read(docker->err, said, sizeof(said)) > 0 ? "; it says: " : "",
-		            said);
+		            len > 0 ? "; it says: " : "", said);
+	}
 	if (judged(run, reply) != E_OK)
 		return E_FAIL;
 	if (docker->status != 0) /* the connection was lost, and who knows what with it */
@@ -738,12 +743,12 @@ static enum life_event remove_container(struct run *run)
 	int64_t deadline = quiet + (int64_t)run->launch.limits.remove_seconds * 1000;
 	int64_t pause = PAUSE_MS, begun;
 	struct child *child = &run->child[2];
-	enum look found;
-	bool known;
 
 	child_shield(true);
 	while (run->sent && (begun = child_now()) < deadline) {
-		known = run->id[0] != '\0';
+		bool known = run->id[0] != '\0';
+		enum look found;
+
 		if (known) { /* what rm says proves nothing */
 			docker_start(child, &run->docker, DOCKER_REMOVE, run->id, -1, -1);
 			child_wait(child, 1, -1, 0, after(run->launch.limits.control_seconds));
@@ -847,30 +852,28 @@ static int status_line(const struct run *run, char *to, size_t cap)
 
 static enum life_event report(struct run *run)
 {
-	char line[2048];
+	static char line[2048];
+	const int fd = run->options->status_fd;
 	size_t len;
 	const char *text = say_text(&len);
 	bool told;
 
 	child_shield(true);
 	told = put(STDERR_FILENO, text, len, child_now() + SAY_MS);
-	if (run->options->status_fd >= 0)
-		told = put(run->options->status_fd, line,
-		           (size_t)status_line(run, line, sizeof(line)), child_now() + SAY_MS) &&
-		       told;
-	return told ? E_OK : E_FAIL;
+	len = fd >= 0 ? (size_t)status_line(run, line, sizeof(line)) : 0;
+	return put(fd, line, len, child_now() + SAY_MS) && told ? E_OK : E_FAIL;
 }
 
 int launch_run(const struct launch_options *options)
 {
 	static struct run run;
 	struct life_step step = life_next(S_NEW, E_OK);
-	enum life_event event;
-	int64_t begun;
 
 	run.options = options;
 	while (step.action != A_END) {
-		begun = child_now();
+		int64_t begun = child_now();
+		enum life_event event;
+
 		run.action = step.action;
 		if (child_signal() != 0 && !actions[step.action].always)
 			event = signalled(&run);

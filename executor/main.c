@@ -86,10 +86,10 @@ static int find(const char *word, const char **value)
 /* Reads argv[*at] on.  NULL, or what is wrong with the word at *at. */
 static const char *read_options(int argc, char **argv, int *at, struct launch_options *out)
 {
-	const char *value;
-	int option;
-
 	for (; *at < argc; (*at)++) {
+		const char *value;
+		int option;
+
 		if (strcmp(argv[*at], "--") == 0 && *at + 1 == argc)
 			return NULL;
 		if ((option = find(argv[*at], &value)) == OPTION_COUNT)

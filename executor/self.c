@@ -32,7 +32,7 @@ enum executor_reason self_start(void)
 	if (getauxval(AT_SECURE) != 0)
 		return WHY_PRIVILEGED;
 	for (int n = 1; n < NSIG; n++)
-		(void)signal(n, SIG_DFL); /* SIGKILL, SIGSTOP and libc's own refuse: they need none */
+		(void)signal(n, SIG_DFL); /* SIGKILL, SIGSTOP and libc's own refuse it */
 	sigemptyset(&none);
 	if (sigprocmask(SIG_SETMASK, &none, NULL) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)

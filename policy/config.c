@@ -840,6 +840,7 @@ static void read_docker(struct reader *reader)
 	reader->out->docker_host = keep(reader, docker, "host");
 	reader->out->docker_runtime = keep(reader, docker, "runtime");
 	reader->out->audit_required = flag(reader, audit, "required", false);
+	reader->out->audit_optional = !flag(reader, audit, "required", true);
 	reader->out->best_effort = is_text(reader, 0, "confinement", "best-effort");
 }
 

@@ -54,7 +54,8 @@ struct config {
 	const char *state_file; /* NULL: none */
 	const char *docker_host; /* NULL: not configured */
 	const char *docker_runtime; /* NULL: the engine's default */
-	bool audit_required; /* false when the config does not say */
+	bool audit_required; /* it says "required": true */
+	bool audit_optional; /* it says "required": false; by default it says neither */
 	bool best_effort; /* confinement "best-effort" */
 };
 

@@ -11,7 +11,7 @@ void judging_begin(struct judging *j, enum confine_result confined)
 	memset(&j->config, 0, sizeof(j->config));
 	memset(&j->decision, 0, sizeof(j->decision));
 	report_init(&j->report, CODE_CONFIG, 78);
-	j->hashed = false;
+	j->hashed = j->turn_hashed = false;
 	j->confined = confined;
 	text_init(&j->arena, j->arena_bytes, sizeof(j->arena_bytes));
 }
@@ -107,7 +107,7 @@ void judging_record(const struct judging *j, struct timespec now, uint64_t seq, 
 		.now = now,
 		.seq = seq,
 		.config_sha256 = j->hashed ? j->config_sha256 : NULL,
-		.turn_sha256 = NULL,
+		.turn_sha256 = j->turn_hashed ? j->turn_sha256 : NULL,
 		.argv_sha256 = argv->count > 0 ? argv_sha256 : NULL,
 		.confinement = j->confined == CONFINE_FULL ? "full" : "no-landlock",
 		.all = all,

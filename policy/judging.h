@@ -33,6 +33,8 @@ struct judging {
 	struct report report;
 	bool hashed;
 	uint8_t config_sha256[SHA256_BYTES];
+	bool turn_hashed;
+	uint8_t turn_sha256[SHA256_BYTES]; /* of the canonical turn */
 	enum confine_result confined;
 	struct text arena;
 	char arena_bytes[JUDGING_ARENA];

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sha2.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,7 +38,7 @@ int launching_prepare(const struct options *options)
 	(void)options;
 	if (fd < 0)
 		return 0;
-	mountinfo = fcntl(fd, F_DUPFD_CLOEXEC, LAUNCHING_AUDIT + 1);
+	mountinfo = fcntl(fd, F_DUPFD_CLOEXEC, LAUNCHING_TURN + 1);
 	(void)close(fd);
 	return 0;
 }
@@ -159,8 +160,24 @@ static bool read_config(size_t *len)
 	return false;
 }
 
+/* The turn is bytes here: they are hashed for the record and never looked at. */
+static void hash_turn(void)
+{
+	SHA2_CTX context;
+	off_t at = 0;
+	ssize_t n;
+
+	SHA256Init(&context);
+	while ((n = pread(LAUNCHING_TURN, answer, ANSWER_MAX, at)) > 0) {
+		SHA256Update(&context, (const uint8_t *)answer, (size_t)n);
+		at += n;
+	}
+	SHA256Final(judging.turn_sha256, &context);
+	judging.turn_hashed = n == 0;
+}
+
 /* The decision record, before the launch that it allows.  A write that fails
- * is a refusal when the config requires the record, and a warning when not. */
+ * is a refusal, and only a warning when the config says that it may fail. */
 static void audit(const struct facts *facts)
 {
 	struct report *report = &judging.report;
@@ -175,7 +192,7 @@ static void audit(const struct facts *facts)
 	judging_record(&judging, now, 1, false, &text);
 	if (!text.full && io_write_once(LAUNCHING_AUDIT, text.at, text.len))
 		return;
-	if (judging.config.audit_required)
+	if (!judging.config.audit_optional)
 		report_add(report, REASON_AUDIT_WRITE, "/audit/required");
 	else
 		(void)tell_reason(REASON_AUDIT_WRITE, NULL, false);
@@ -206,6 +223,8 @@ int launching_run(const struct options *options, enum confine_result confined)
 	if (mountinfo < 0 || !resolve_mountinfo(mountinfo))
 		report_add(&judging.report, REASON_MOUNT_INFO, "");
 	get_facts(&facts);
+	if (facts.mode == MODE_TURN)
+		hash_turn();
 	if (report_empty(&judging.report) && read_config(&len))
 		judging_config(&judging, config_text, len, &facts, &how, &asker);
 	len = encode();

@@ -16,6 +16,7 @@ enum launching_fd {
 	LAUNCHING_CONTEXT = 5, /* docker's answer to ASK_CONTEXT */
 	LAUNCHING_IMAGE = 6, /* docker's answer to ASK_IMAGE */
 	LAUNCHING_AUDIT = 7, /* the audit file, when FACTS name one */
+	LAUNCHING_TURN = 8, /* the sealed turn, to be hashed only; none in a session */
 };
 
 /* Before confinement: opens the mount table.  0, or an exit status. */

@@ -117,7 +117,7 @@ X(CONTEXT_ANSWER, CODE_UNAVAILABLE, "context.answer", 69, "docker's current cont
 X(VERIFY_ANSWER, CODE_UNAVAILABLE, "verify.answer", 69, "docker's description of the container cannot be used", "check that docker container inspect works") \
 X(VERIFY_DIFFERS, CODE_POLICY, "verify.differs", 77, "docker made something else than it was asked for", "see the member named; the engine's own settings may override it") \
 X(PLAN_TOO_LARGE, CODE_LIMIT, "plan.too_large", 77, "the whole launch does not fit into its frame", "use fewer or shorter mounts, environment entries and command words") \
-X(AUDIT_WRITE, CODE_POLICY, "audit.write", 77, "the audit record cannot be written, and the config requires it", "mend the audit file, or set audit.required to false") \
+X(AUDIT_WRITE, CODE_POLICY, "audit.write", 77, "the audit record cannot be written", "mend the audit file, or set audit.required to false") \
 X(AUDIT_ABSENT, CODE_POLICY, "audit.absent", 77, "the config requires an audit record, and no audit file was given", "give --audit FILE") \
 X(CONFINE_LANDLOCK, CODE_UNAVAILABLE, "confine.landlock", 69, "the kernel has no Landlock, and the config requires it", "boot with Landlock, or set confinement to \"best-effort\"") \
 X(CONFINE_FAILED, CODE_PROTOCOL, "confine.failed", 70, "the process could not confine itself", "run `cofferdam doctor`") \

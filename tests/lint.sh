@@ -84,7 +84,7 @@ cppcheck_quietly()
 	cppcheck --quiet --error-exitcode=1 --enable=warning,style,performance,portability \
 		--std=c11 --inline-suppr --suppressions-list=$here/cppcheck "$@"
 }
-sample_cppcheck() { cppcheck_quietly $here/bad/analyser.c; }
+sample_cppcheck() { cppcheck_quietly $here/bad/bounds.c; }
 check_cppcheck()
 {
 	# shellcheck disable=SC2086  # file names, one a word

@@ -369,6 +369,7 @@ static void test_turn_defaults(void **state)
 	assert_null(config.docker_host);
 	assert_null(config.docker_runtime);
 	assert_false(config.audit_required);
+	assert_false(config.audit_optional);
 	assert_false(config.best_effort);
 }
 
@@ -437,6 +438,7 @@ static void test_everything_given(void **state)
 	assert_string_equal(config.docker_host, "unix:///d");
 	assert_string_equal(config.docker_runtime, "runc");
 	assert_true(config.audit_required);
+	assert_false(config.audit_optional);
 	assert_true(config.best_effort);
 }
 

@@ -800,6 +800,9 @@ static void turns_have_tighter_numbers(void **state)
 	start_from(&session);
 	l.session = "";
 	assert_int_equal(judge(), GATE_FIELD);
+	start_from(&turn); /* neither of the two */
+	l.mode = (enum mode)2;
+	assert_int_equal(judge(), GATE_FIELD);
 }
 
 /* A frame with a count beyond its array cannot be decoded; the gate does not
