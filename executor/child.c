@@ -124,7 +124,12 @@ void child_start(struct child *child, const struct child_plan *plan)
 	child->ended = false;
 }
 
-/* Reaps a child, with whatever is left of its process group; the group's id
+static bool running(const struct child *child)
+{
+	return child->pid > 0 && !child->ended;
+}
+
+/* Reaps a running child, with whatever is left of its process group; the group's id
  * cannot be another's before waitpid(2). */
 static void reap(struct child *child)
 {
@@ -144,7 +149,7 @@ static void look(struct child *child)
 {
 	siginfo_t info = {0};
 
-	if (!child->ended &&
+	if (running(child) &&
 	    waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	    info.si_pid == child->pid)
 		reap(child);
@@ -156,19 +161,19 @@ enum child_wait child_wait(struct child *set, size_t count, int fd, short events
 	for (;;) {
 		struct pollfd on[2] = {{signals, POLLIN, 0}, {fd, events, 0}};
 		int64_t left = deadline - child_now();
-		size_t running = 0;
+		size_t left_over = 0;
 		bool failed = false;
 
 		if (child_signal() != 0 && !shielded)
 			return CHILD_SIGNAL;
 		for (size_t i = 0; i < count; i++) {
 			look(&set[i]);
-			running += !set[i].ended;
+			left_over += running(&set[i]);
 			failed |= set[i].ended && set[i].vital && set[i].status != 0;
 		}
 		if (failed)
 			return CHILD_FAILED;
-		if (count > 0 && running == 0)
+		if (count > 0 && left_over == 0)
 			return CHILD_DONE;
 		if (left <= 0)
 			return CHILD_DEADLINE;
@@ -179,7 +184,7 @@ enum child_wait child_wait(struct child *set, size_t count, int fd, short events
 
 void child_stop(struct child *child)
 {
-	if (!child->ended)
+	if (running(child))
 		reap(child);
 }
 

@@ -13,13 +13,13 @@ static const char endpoint[] = "ENDPOINT", subject[] = "SUBJECT", name[] = "NAME
                   label[] = "LABEL";
 
 /* ADMIT_FORMAT of policy/admit.h; a test compares them. */
-#define LIST_FORMAT \
-	"[{{json .ID}},{{json (.Label \"dev.cofferdam.state\")}}," \
-	"{{json (.Label \"dev.cofferdam.run\")}},{{json (.Label \"dev.cofferdam.mode\")}}," \
-	"{{json (.Label \"dev.cofferdam.roots\")}},{{json .Mounts}}]"
-#define RESULT_FORMAT \
-	"{{.State.Status}} {{.State.Running}} {{.State.OOMKilled}} {{.State.ExitCode}} " \
-	"{{.RestartCount}}"
+static const char list_format[] =
+	"[{{json .ID}},{{json (.Label \"dev.cofferdam.state\")}},"
+	"{{json (.Label \"dev.cofferdam.run\")}},{{json (.Label \"dev.cofferdam.mode\")}},"
+	"{{json (.Label \"dev.cofferdam.roots\")}},{{json .Mounts}}]";
+static const char result_format[] =
+	"{{.State.Status}} {{.State.Running}} {{.State.OOMKilled}} {{.State.ExitCode}} "
+	"{{.RestartCount}}";
 
 static const char *const table[DOCKER_COMMANDS][WORDS] = {
 	[DOCKER_CONTEXT] = {"docker", "context", "inspect", "--format",
@@ -27,13 +27,13 @@ static const char *const table[DOCKER_COMMANDS][WORDS] = {
 	[DOCKER_IMAGE] = {"docker", "--host", endpoint, "image", "inspect", "--format",
                           "{{json .}}", subject},
 	[DOCKER_LIST] = {"docker", "--host", endpoint, "container", "ls", "--all", "--no-trunc",
-                         "--filter", "label=dev.cofferdam.state", "--format", LIST_FORMAT},
+                         "--filter", "label=dev.cofferdam.state", "--format", list_format},
 	[DOCKER_INSPECT] = {"docker", "--host", endpoint, "container", "inspect", "--format",
                             "{{json .}}", subject},
 	[DOCKER_START] = {"docker", "--host", endpoint, "container", "start", "--attach",
                           "--interactive", subject},
 	[DOCKER_RESULT] = {"docker", "--host", endpoint, "container", "inspect", "--format",
-                           RESULT_FORMAT, subject},
+                           result_format, subject},
 	[DOCKER_REMOVE] = {"docker", "--host", endpoint, "container", "rm", "--force", "--volumes",
                            subject},
 	[DOCKER_GONE] = {"docker", "--host", endpoint, "container", "ls", "--all", "--quiet",

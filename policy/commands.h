@@ -21,6 +21,10 @@ int commands_json(const struct options *options, enum confine_result confined);
 int commands_admit(const struct options *options, enum confine_result confined);
 int commands_verify(const struct options *options, enum confine_result confined);
 
+/* Docker's lines about managed containers at 0; at 3, if it is open, the state
+ * directory's id and the nonces of the claims that are held (policy/ps.h). */
+int commands_ps(const struct options *options, enum confine_result confined);
+
 /* What this program knows of itself. */
 int commands_explain(const struct options *options, enum confine_result confined);
 int commands_schema(const struct options *options, enum confine_result confined);

@@ -234,7 +234,11 @@ static enum reason judge_endpoint(const char *text, size_t len)
 	return memchr(text, '\0', len) != NULL ? REASON_SHAPE_NUL : REASON_NONE;
 }
 
-/* The tables. */
+/* The tables.  The patterns say as much of a grammar as a pattern well can. */
+
+#define NO_CONTROL "[^\\u0000-\\u001f\\u007f]"
+#define HOST_PATTERN "^/[^\\u0000-\\u001f\\u007f,\"]+$"
+#define GUEST_CHARACTER "[ !#-+\\--\\[\\]-~]"
 
 static const char *const MODES[] = {"turn", "session", NULL};
 static const char *const ACCESS[] = {"ro", "rw", NULL};
@@ -272,7 +276,7 @@ static const struct schema_field MOUNT_FIELDS[] = {
 	 .type = SCHEMA_STRING,
 	 .required = true,
 	 .judge = judge_host,
-	 .pattern = "^/",
+	 .pattern = HOST_PATTERN,
 	 .note = "an absolute path of a directory"},
 	{.key = "guest",
 	 .type = SCHEMA_STRING,
@@ -290,20 +294,24 @@ static const struct schema_field BUNDLE_FIELDS[] = {
 	 .type = SCHEMA_STRING,
 	 .required = true,
 	 .judge = judge_host,
-	 .pattern = "^/",
+	 .pattern = HOST_PATTERN,
 	 .note = "an absolute path of a regular file with one link"},
 	{.key = "guest",
 	 .type = SCHEMA_STRING,
 	 .required = true,
 	 .judge = judge_bundle_guest,
-	 .pattern = "^/",
+	 .pattern = "^/(?!(proc|sys|dev|tmp)(/|$))" GUEST_CHARACTER "{1,254}$",
 	 .note = "an absolute path outside /proc, /sys, /dev, /tmp and every mount"},
 };
 
-static const struct schema_field WORD = {.type = SCHEMA_STRING, .judge = judge_word};
-static const struct schema_field VALUE = {.type = SCHEMA_STRING, .judge = judge_environment_value};
+static const struct schema_field WORD = {.type = SCHEMA_STRING,
+	                                 .judge = judge_word,
+	                                 .pattern = "^([\\t\\n]|" NO_CONTROL ")*$"};
+static const struct schema_field VALUE = {.type = SCHEMA_STRING,
+	                                  .judge = judge_environment_value,
+	                                  .pattern = "^" NO_CONTROL "*$"};
 static const struct schema_field PRIVATE = {
-	.type = SCHEMA_STRING, .judge = judge_private, .pattern = "^/"};
+	.type = SCHEMA_STRING, .judge = judge_private, .pattern = HOST_PATTERN};
 
 /* A limit of the wrong type is a number that is not plain, too. */
 static const struct schema_reasons LIMIT_WHY = {.wrong = REASON_LIMIT_NUMBER,
@@ -498,7 +506,7 @@ static const struct schema_field CONFIG_FIELDS[] = {
 	{.key = "entrypoint",
 	 .type = SCHEMA_STRING,
 	 .judge = judge_entrypoint,
-	 .pattern = "^[^-]",
+	 .pattern = "^(?!-)" NO_CONTROL "+$",
 	 .note = "without it the image's"},
 	{.key = "command",
 	 .type = SCHEMA_ARRAY,
@@ -508,13 +516,13 @@ static const struct schema_field CONFIG_FIELDS[] = {
 	{.key = "workdir",
 	 .type = SCHEMA_STRING,
 	 .judge = judge_workdir,
-	 .pattern = "^/",
+	 .pattern = "^/(?!(proc|sys|dev)(/|$))" GUEST_CHARACTER "{0,254}$",
 	 .note = "without it the image's"},
 	{.key = "environment",
 	 .type = SCHEMA_MAP,
 	 .max = ENV_MAX,
 	 .judge = judge_environment_name,
-	 .pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
+	 .pattern = "^(?!HOME$)[A-Za-z_][A-Za-z0-9_]*$",
 	 .item = &VALUE},
 	{.key = "init",
 	 .type = SCHEMA_BOOLEAN,
@@ -528,7 +536,7 @@ static const struct schema_field CONFIG_FIELDS[] = {
 	{.key = "stateFile",
 	 .type = SCHEMA_STRING,
 	 .judge = judge_private,
-	 .pattern = "^/",
+	 .pattern = HOST_PATTERN,
 	 .note = "one more private path"},
 	{.key = "docker",
 	 .type = SCHEMA_OBJECT,
@@ -541,8 +549,23 @@ static const struct schema_field CONFIG_FIELDS[] = {
 	 .note = "best-effort: also on a kernel without Landlock"},
 };
 
-static const struct schema_field CONFIG = {
-	.type = SCHEMA_OBJECT, .of = CONFIG_FIELDS, .count = COUNT(CONFIG_FIELDS)};
+/* What the two modes differ in, for editors: read_session, check_guest and
+ * check_mount_mode judge it. */
+#define CONTAINS(guest, mode) \
+	"{\"contains\":{\"properties\":{\"guest\":{\"const\":\"" guest "\"}," \
+	"\"mode\":{\"const\":\"" mode "\"}}}}"
+static const char BY_MODE[] =
+	",\"if\":{\"properties\":{\"mode\":{\"const\":\"turn\"}}},"
+	"\"then\":{\"properties\":{\"session\":false,\"mounts\":{\"minItems\":2,"
+	"\"maxItems\":2,\"allOf\":[" CONTAINS("/broker", "ro") "," CONTAINS(
+		"/workspace", "rw") "]}}},"
+	"\"else\":{\"required\":[\"session\"],\"properties\":{\"mounts\":{\"items\":{"
+	"\"properties\":{\"guest\":{\"not\":{\"const\":\"/broker\"}}}}}}}";
+
+static const struct schema_field CONFIG = {.type = SCHEMA_OBJECT,
+	                                   .of = CONFIG_FIELDS,
+	                                   .count = COUNT(CONFIG_FIELDS),
+	                                   .keywords = BY_MODE};
 
 /* Reading what the tables have checked.  Nothing here may rely on that check
  * having succeeded: a wrong value is skipped, for it was reported. */

@@ -54,6 +54,8 @@ static const struct command COMMANDS[] = {
 	 "what a refusal means, and the way out"},
 	{"schema", CONFINE_PURE, 0, 1, NULL, commands_schema, "config | turn | record",
 	 "JSON Schema 2020-12"},
+	{"ps", CONFINE_PURE, JSON_ONLY, 0, NULL, commands_ps, "[--json]",
+	 "for cofferdam: docker's list of managed containers, shown"},
 	{"decide", CONFINE_PATHS, 0, 0, launching_prepare, launching_run, "",
 	 "for cofferdam: the decision, over frames"},
 	{"admit", CONFINE_PURE, JSON_ONLY, 0, NULL, commands_admit, "[--json]",

@@ -633,6 +633,7 @@ static bool emit_member(struct walk *walk, struct level *level)
 	if (level->index == object->count) {
 		text_string(walk->out, "}");
 		emit_required(walk->out, object);
+		text_string(walk->out, object->keywords != NULL ? object->keywords : "");
 		text_string(walk->out, object->open ? "}" : ",\"additionalProperties\":false}");
 		return true;
 	}

@@ -69,6 +69,9 @@ struct schema_field {
 	const struct schema_field *of; /* OBJECT: its members, in canonical order */
 	uint32_t count; /* OBJECT: how many */
 	const struct schema_field *item; /* ARRAY, MAP */
+	/* OBJECT: more keywords for its JSON Schema, for rules that are not this
+	 * table's and that another place checks. */
+	const char *keywords;
 	const char *note; /* for people who read the JSON Schema */
 };
 

@@ -65,6 +65,14 @@ managed()
 		--filter "ancestor=$ENGINE_IMAGE"
 }
 
+# One line a member of the record.
+as_members()
+{
+	python3 -c 'import json, sys
+for name, value in json.load(sys.stdin).items():
+    print("    %s: %s" % (name, json.dumps(value)))'
+}
+
 # Words two by two where they are a flag and its value.
 as_lines()
 {
@@ -79,7 +87,8 @@ engine_start || exit 1
 prepare
 
 title "The decision (cofferdam-policy check; no engine is asked, no root is needed)"
-policy check || exit 1
+policy check >"$dir/record.json" || exit 1
+as_members <"$dir/record.json"
 
 title "The docker command that it would freeze (cofferdam-policy argv)"
 policy argv -0 | as_lines

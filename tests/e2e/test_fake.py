@@ -15,7 +15,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import (IMAGE_ID, PROGRAMS, Case, Failure, Tree, equal, holds, main,  # noqa: E402
+from harness import (IMAGE_ID, PROGRAMS, SAFETY, Case, Failure, Tree, equal, holds, main,  # noqa: E402
                      table, test)
 
 HELLO = b'{"ok":true,"text":"hello"}\n'
@@ -702,6 +702,8 @@ def confirmation_fails_once(case):
     ("rm hangs", {"on": "rm", "hang": "before", "stubborn": True}, 1),
     ("ls never answers", {"on": "ls-id", "hang": "before"}, 0),
     ("ls always fails", {"on": "ls-id", "exit": 1}, 0),
+    ("ls says that it is still there", {"on": "ls-id", "out": "a" * 64 + "\n"}, 0),
+    ("ls writes garbage", {"on": "ls-id", "out": "?\n"}, 0),
 ])
 def not_removed(case, name, rule, left):
     case.use_fake([rule])
@@ -1043,29 +1045,36 @@ MAY = {"read", "write", "pread64", "readv", "writev", "close", "exit", "exit_gro
 def traced(case):
     """{policy command: [its system calls after its filter was installed]}, from a whole run."""
     path = case.dir + "/trace"
-    argv = ["/usr/bin/strace", "-f", "-qq", "-o", path, "-s", "64", "--",
-            "/usr/bin/setpriv", "--reuid", str(case.uid), "--regid", str(case.uid), "--clear-groups",
-            *case.argv("run", [], case.config)]
+    argv = ["/usr/bin/strace", "-ff", "-qq", "-o", path, "-s", "64", "--",
+            "/usr/bin/setpriv", "--reuid", str(case.uid), "--regid", str(case.uid),
+            "--clear-groups", *case.argv("run", [], case.config)]
     done = subprocess.run(argv, input=case.turn_bytes(), capture_output=True, cwd="/", env=case.env,
-                          timeout=180, check=False)
+                          timeout=SAFETY, check=False)
     equal("exit status under strace; stderr was %r" % done.stderr, 0, done.returncode)
-    command, sealed, calls = {}, set(), {}
-    with open(path, errors="replace") as file:
-        for line in file:
-            pid, _, call = line.rstrip("\n").partition(" ")
-            call = call.strip()
-            name = re.match(r"(\w+)\(|<\.\.\. (\w+) resumed", call)
-            name = name and (name.group(1) or name.group(2))
-            found = re.match(r'execve(?:at)?\(.*"[^"]*cofferdam-policy", "(\w[\w-]*)"', call)
-            if found:
-                command[pid] = found.group(1)
-            elif pid in sealed and name:
-                calls[command[pid]].append((name, call))
-            elif (pid in command and call.endswith("= 0") and
-                  re.match(r"seccomp\(SECCOMP_SET_MODE_FILTER|prctl\(PR_SET_SECCOMP", call)):
-                sealed.add(pid)
-                calls.setdefault(command[pid], [])
+    calls = {}
+    for name in os.listdir(case.dir):
+        if name.startswith("trace."):
+            with open(case.dir + "/" + name, errors="replace") as file:
+                command, list_ = sealed_calls(file.read().splitlines())
+            if command:
+                calls[command] = list_
     return calls
+
+
+def sealed_calls(lines):
+    """(command, calls after the filter) of one traced process; (None, []) if it is no policy."""
+    command, sealed, list_ = None, False, []
+    for line in lines:
+        name = line.partition("(")[0]
+        found = re.match(r'execve(?:at)?\(.*"[^"]*cofferdam-policy", "(\w[\w-]*)"', line)
+        if found:
+            command = found.group(1)
+        elif sealed and re.fullmatch(r"\w+", name):
+            list_.append((name, line))
+        elif command and line.endswith("= 0") and re.match(
+                r"seccomp\(SECCOMP_SET_MODE_FILTER|prctl\(PR_SET_SECCOMP", line):
+            sealed = True
+    return (command, list_) if sealed else (None, [])
 
 
 @test

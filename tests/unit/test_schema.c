@@ -55,8 +55,10 @@ static const struct schema_field FIELDS[] = {
          .item = &WORD},
 	{.key = "inner", .type = SCHEMA_OBJECT, .of = ITEM_FIELDS, .count = COUNT(ITEM_FIELDS)},
 };
-static const struct schema_field ROOT = {
-	.type = SCHEMA_OBJECT, .of = FIELDS, .count = COUNT(FIELDS)};
+static const struct schema_field ROOT = {.type = SCHEMA_OBJECT,
+	                                 .of = FIELDS,
+	                                 .count = COUNT(FIELDS),
+	                                 .keywords = ",\"minProperties\":1"};
 
 #define LONG32 "abcdefghijklmnopqrstuvwxyz012345"
 #define LONG33 LONG32 "6"
@@ -319,7 +321,7 @@ static const char EMITTED[] =
 	"\"additionalProperties\":{\"type\":\"string\",\"maxLength\":3}},"
 	"\"inner\":{\"type\":\"object\",\"properties\":{"
 	"\"id\":{\"type\":\"string\"},\"deep\":{\"type\":\"object\"}},\"required\":[\"id\"],"
-	"\"additionalProperties\":false}},\"additionalProperties\":false}";
+	"\"additionalProperties\":false}},\"minProperties\":1,\"additionalProperties\":false}";
 
 static void test_emit(void **state)
 {

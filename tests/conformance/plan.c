@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Encodes a plan for the tests of `cofferdam-policy admit` and `verify`: lines
+ * of tab-separated words on standard input, the LAUNCH frame on standard
+ * output.  The first word of a line names the field:
+ *
+ *   nonce HEX, mode turn|session, init true|false
+ *   root ro|rw dir|file PATH GUEST DEV INO   (one line a root)
+ *   env, command, image_env, image_label     (one line an entry)
+ *   any other field of struct launch or struct limits, and its value
+ *
+ * What is not given is 0, NULL or none.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ipc/frame.h"
+
+#define INPUT_MAX 1048576
+#define FIELDS_MAX 8
+
+static char input[INPUT_MAX + 1];
+static uint8_t frame[FRAME_MAX];
+static struct launch launch;
+
+static const struct {
+	const char *key;
+	const char **to;
+} strings[] = {
+	{"state_id", &launch.state_id},
+	{"name", &launch.name},
+	{"endpoint", &launch.endpoint},
+	{"session", &launch.session},
+	{"runtime", &launch.runtime},
+	{"image_id", &launch.image_id},
+	{"workdir", &launch.workdir},
+	{"entrypoint", &launch.entrypoint},
+	{"roots_label", &launch.roots_label},
+};
+
+static const struct {
+	const char *key;
+	uint64_t *to;
+} longs[] = {
+	{"revision", &launch.revision},
+	{"memory_bytes", &launch.limits.memory_bytes},
+	{"nano_cpus", &launch.limits.nano_cpus},
+	{"tmpfs_bytes", &launch.limits.tmpfs_bytes},
+	{"shm_bytes", &launch.limits.shm_bytes},
+	{"file_bytes", &launch.limits.file_bytes},
+	{"turn_bytes", &launch.limits.turn_bytes},
+};
+
+static const struct {
+	const char *key;
+	uint32_t *to;
+} shorts[] = {
+	{"uid", &launch.uid},
+	{"gid", &launch.gid},
+	{"pids", &launch.limits.pids},
+	{"nofile", &launch.limits.nofile},
+	{"turn_seconds", &launch.limits.turn_seconds},
+	{"lock_seconds", &launch.limits.lock_seconds},
+	{"control_seconds", &launch.limits.control_seconds},
+	{"remove_seconds", &launch.limits.remove_seconds},
+	{"live", &launch.limits.live},
+};
+
+static const struct {
+	const char *key;
+	const char **at;
+	uint16_t *count;
+	uint16_t max;
+} lists[] = {
+	{"env", launch.env, &launch.env_count, ENV_MAX + 1},
+	{"command", launch.command.at, &launch.command.count, WORDS_MAX},
+	{"image_env", launch.image_env.at, &launch.image_env.count, INHERITED_MAX},
+	{"image_label", launch.image_labels.at, &launch.image_labels.count, INHERITED_MAX},
+	{"argv", launch.argv.at, &launch.argv.count, ARGV_MAX},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "plan: %s\n", what);
+	exit(1);
+}
+
+static uint64_t number(const char *text, uint64_t max)
+{
+	char *end;
+	uint64_t value = strtoull(text, &end, 10);
+
+	if (text[0] < '0' || text[0] > '9' || *end != '\0' || value > max)
+		fail(text);
+	return value;
+}
+
+static void set_nonce(const char *hex)
+{
+	if (strlen(hex) != ID_HEX)
+		fail("nonce");
+	for (size_t i = 0; i < NONCE_BYTES; i++)
+		if (sscanf(hex + 2 * i, "%2" SCNx8, &launch.nonce[i]) != 1)
+			fail("nonce");
+}
+
+static void add_root(char **words, size_t count)
+{
+	struct root *root = &launch.root[launch.root_count];
+
+	if (count != 7 || launch.root_count == ROOTS_MAX)
+		fail("root");
+	root->read_only = strcmp(words[1], "ro") == 0;
+	root->is_file = strcmp(words[2], "file") == 0;
+	root->path = words[3];
+	root->guest = words[4];
+	root->dev = number(words[5], UINT64_MAX);
+	root->ino = number(words[6], UINT64_MAX);
+	launch.root_count++;
+}
+
+/* The fields that are a table's; false when the key is none of them. */
+static bool set_field(const char *key, const char *value)
+{
+	for (size_t i = 0; i < COUNT(strings); i++)
+		if (strcmp(strings[i].key, key) == 0) {
+			*strings[i].to = value;
+			return true;
+		}
+	for (size_t i = 0; i < COUNT(longs); i++)
+		if (strcmp(longs[i].key, key) == 0) {
+			*longs[i].to = number(value, UINT64_MAX);
+			return true;
+		}
+	for (size_t i = 0; i < COUNT(shorts); i++)
+		if (strcmp(shorts[i].key, key) == 0) {
+			*shorts[i].to = (uint32_t)number(value, UINT32_MAX);
+			return true;
+		}
+	for (size_t i = 0; i < COUNT(lists); i++)
+		if (strcmp(lists[i].key, key) == 0 && *lists[i].count < lists[i].max) {
+			lists[i].at[(*lists[i].count)++] = value;
+			return true;
+		}
+	return false;
+}
+
+static void read_line(char *line)
+{
+	char *words[FIELDS_MAX];
+	size_t count = 0;
+
+	while (line != NULL && count < FIELDS_MAX)
+		words[count++] = strsep(&line, "\t");
+	if (count < 2)
+		fail(words[0]);
+	if (strcmp(words[0], "root") == 0)
+		add_root(words, count);
+	else if (strcmp(words[0], "nonce") == 0)
+		set_nonce(words[1]);
+	else if (strcmp(words[0], "mode") == 0)
+		launch.mode = strcmp(words[1], "session") == 0 ? MODE_SESSION : MODE_TURN;
+	else if (strcmp(words[0], "init") == 0)
+		launch.init = strcmp(words[1], "true") == 0;
+	else if (!set_field(words[0], words[1]))
+		fail(words[0]);
+}
+
+int main(void)
+{
+	size_t len = fread(input, 1, INPUT_MAX, stdin);
+	char *rest = input;
+
+	input[len] = '\0';
+	while (rest != NULL && *rest != '\0')
+		read_line(strsep(&rest, "\n"));
+	len = frame_put_launch(frame, sizeof(frame), &launch);
+	if (len == 0)
+		fail("the plan does not fit into a frame");
+	if (fwrite(frame, 1, len, stdout) != len || fflush(stdout) != 0)
+		fail("cannot write");
+	return 0;
+}

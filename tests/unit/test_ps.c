@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: ISC */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../policy/ps.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define ID "83c3ec49a73a24608dbf11713d102a2e4a75bfa72f4f454ddb313f00877ae5a4"
+#define STATE "0123456789abcdef0123456789abcdef"
+#define STATE2 "fedcba9876543210fedcba9876543210"
+#define RUN "00112233445566778899aabbccddeeff"
+#define RUN2 "ffeeddccbbaa99887766554433221100"
+#define CREATED "2026-11-29 19:20:00 +0000 UTC"
+#define LINE(state, run, session, name) \
+	"[\"" ID "\",\"" state "\",\"" run "\",\"session\",\"" session \
+	"\",\"3\",\"running\",\"" name "\",\"" CREATED "\"]"
+#define JSON(state, run, session, name, owner) \
+	"{\"id\":\"" ID "\",\"state_id\":\"" state "\",\"run\":\"" run \
+	"\",\"mode\":\"session\",\"session\":\"" session \
+	"\",\"revision\":\"3\",\"state\":\"running\",\"name\":\"" name \
+	"\",\"created\":\"" CREATED "\",\"owner\":\"" owner "\"}\n"
+
+static char buffer[16384];
+static struct text out;
+
+static void begin(void)
+{
+	text_init(&out, buffer, sizeof(buffer) - 1);
+}
+
+static const char *written(void)
+{
+	assert_false(out.full);
+	buffer[out.len] = '\0';
+	return buffer;
+}
+
+static void test_held(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good;
+	} CASES[] = {
+		{STATE "\n", true},
+		{STATE "\n" RUN "\n", true},
+		{STATE "\n" RUN "\n" RUN2 "\n", true},
+		{"", false},
+		{"\n", false},
+		{STATE, false},
+		{STATE "\n" RUN, false},
+		{STATE "\n\n" RUN "\n", false},
+		{"0123456789abcdef0123456789abcdeF\n", false},
+		{"0123456789abcdef0123456789abcdeg\n", false},
+		{STATE "0\n", false},
+		{STATE "\n0123456789abcde 0123456789abcdef\n", false},
+	};
+	struct ps ps;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(CASES); i++)
+		assert_int_equal(ps_init(&ps, CASES[i].text, strlen(CASES[i].text)),
+		                 CASES[i].good);
+	assert_true(ps_init(&ps, NULL, 0));
+}
+
+static void test_owner(void **state)
+{
+	static const struct {
+		const char *held;
+		const char *line;
+		const char *shown;
+	} CASES[] = {
+		{NULL, LINE(STATE, RUN, "s", "n"), JSON(STATE, RUN, "s", "n", "unknown")},
+		{STATE "\n", LINE(STATE, RUN, "s", "n"), JSON(STATE, RUN, "s", "n", "orphaned")},
+		{STATE "\n" RUN "\n", LINE(STATE, RUN, "s", "n"),
+	         JSON(STATE, RUN, "s", "n", "alive")},
+		{STATE "\n" RUN2 "\n" RUN "\n", LINE(STATE, RUN, "s", "n"),
+	         JSON(STATE, RUN, "s", "n", "alive")},
+		{STATE "\n" RUN2 "\n", LINE(STATE, RUN, "s", "n"),
+	         JSON(STATE, RUN, "s", "n", "orphaned")},
+		/* Of another state directory, whatever its nonce. */
+		{STATE "\n" RUN "\n", LINE(STATE2, RUN, "s", "n"),
+	         JSON(STATE2, RUN, "s", "n", "other")},
+		/* The id of a state directory is not a claim. */
+		{STATE "\n", LINE(STATE, STATE, "s", "n"),
+	         JSON(STATE, STATE, "s", "n", "orphaned")},
+		/* Labels of nobody's: shown, and never alive. */
+		{STATE "\n" RUN "\n", LINE("", RUN, "s", "n"), JSON("", RUN, "s", "n", "other")},
+		{STATE "\n" RUN "\n", LINE(STATE, "", "s", "n"),
+	         JSON(STATE, "", "s", "n", "orphaned")},
+		{STATE "\n" RUN "\n", LINE(STATE, RUN "0", "s", "n"),
+	         JSON(STATE, RUN "0", "s", "n", "orphaned")},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		const char *held = CASES[i].held;
+		struct ps ps;
+
+		assert_true(ps_init(&ps, held, held != NULL ? strlen(held) : 0));
+		begin();
+		assert_true(ps_line(&ps, CASES[i].line, strlen(CASES[i].line), true, &out));
+		assert_string_equal(written(), CASES[i].shown);
+	}
+}
+
+static void test_table(void **state)
+{
+	static const char LINE_ODD[] = LINE(STATE, RUN, "a\\n\\u202e\\\\", "");
+	const struct ps ps = {NULL, 0};
+
+	(void)state;
+	begin();
+	ps_head(&out);
+	assert_string_equal(written(),
+	                    "RUN                               STATE       OWNER     MODE     "
+	                    "CREATED                        REVISION  "
+	                    "NAME                                        SESSION\n");
+	begin();
+	assert_true(ps_line(&ps, LINE_ODD, strlen(LINE_ODD), false, &out));
+	assert_string_equal(written(),
+	                    RUN "  running     unknown   session  " CREATED "  3         "
+	                    "-                                           "
+	                    "a\\x0a\\xe2\\x80\\xae\\\\\n");
+	begin();
+	assert_true(ps_line(&ps, LINE_ODD, strlen(LINE_ODD), true, &out));
+	assert_string_equal(written(),
+	                    JSON(STATE, RUN, "a\\u000a\\u202e\\\\", "", "unknown"));
+}
+
+/* A value of 192 bytes is whole, one of 193 is cut between two characters. */
+static void test_cut(void **state)
+{
+	static const char HEAD[] = "[\"\",\"\",\"\",\"\",\"";
+	static const char TAIL[] = "\",\"\",\"\",\"\",\"\"]";
+	const struct ps ps = {NULL, 0};
+	char line[512];
+
+	(void)state;
+	for (size_t plain = 189; plain <= 194; plain++) {
+		size_t len = sizeof(HEAD) - 1;
+		const char *shown;
+
+		memcpy(line, HEAD, len);
+		memset(line + len, 'a', plain);
+		len += plain;
+		memcpy(line + len, "\xe2\x80\xae", 3);
+		len += 3;
+		memcpy(line + len, TAIL, sizeof(TAIL) - 1);
+		len += sizeof(TAIL) - 1;
+		begin();
+		assert_true(ps_line(&ps, line, len, false, &out));
+		shown = strchr(written(), 'a');
+		assert_non_null(shown);
+		assert_int_equal(strspn(shown, "a"), plain < 192 ? plain : 192);
+		assert_string_equal(shown + strspn(shown, "a"),
+		                    plain == 189 ? "\\xe2\\x80\\xae\n" : "...\n");
+	}
+}
+
+static void test_not_a_line(void **state)
+{
+	static const char *const LINES[] = {
+		"",
+		"{}",
+		"null",
+		"[]",
+		"[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"]",
+		"[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"]",
+		"[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",null]",
+		"[1,\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"]",
+		"[[\"\"],\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"]",
+		"[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"] x",
+		"[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\xff\"]",
+	};
+	const struct ps ps = {NULL, 0};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(LINES); i++) {
+		begin();
+		assert_false(ps_line(&ps, LINES[i], strlen(LINES[i]), i % 2 == 0, &out));
+		assert_int_equal(out.len, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_held),  cmocka_unit_test(test_owner),
+		cmocka_unit_test(test_table), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_not_a_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
