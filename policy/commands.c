@@ -301,7 +301,8 @@ static bool show_containers(const struct ps *ps, bool json)
 		written = io_write_all(STDOUT_FILENO, out.at, out.len);
 		text_init(&out, output, sizeof(output));
 		result = io_next_line(&lines, &line, &len);
-		if (result == IO_TOO_LARGE || (result == IO_OK && !ps_line(ps, line, len, json, &out)))
+		if (result == IO_TOO_LARGE ||
+		    (result == IO_OK && !ps_line(ps, line, len, json, &out)))
 			report_add(&report, REASON_MANAGED_UNKNOWN, "");
 	} while (written && (result == IO_OK || result == IO_TOO_LARGE));
 	if (result == IO_FAILED)

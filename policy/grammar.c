@@ -189,7 +189,8 @@ static enum action next_action(struct grammar *grammar)
 	enum action action = STEP;
 
 	while (action == STEP) {
-		grammar->at = lexeme_blanks(grammar->text, grammar->len, grammar->at);
+		if (grammar->at < grammar->len && grammar->text[grammar->at] <= ' ')
+			grammar->at = lexeme_blanks(grammar->text, grammar->len, grammar->at);
 		if (grammar->at >= grammar->len)
 			return BAD;
 		action = (enum action)actions[grammar->state]

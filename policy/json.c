@@ -281,6 +281,10 @@ static int compare_strings(const struct json *doc, uint32_t left, uint32_t right
 
 	(void)string_body(doc, left, &a, &a_end);
 	(void)string_body(doc, right, &b, &b_end);
+	while (a < a_end && b < b_end && doc->text[a] == doc->text[b] && plain(doc->text[a])) {
+		a++;
+		b++;
+	}
 	while (a < a_end && b < b_end) {
 		uint32_t a_point = next_point(doc, a_end, &a);
 		uint32_t b_point = next_point(doc, b_end, &b);
@@ -517,8 +521,14 @@ size_t json_units(const struct json *doc, uint32_t string)
 
 	if (!string_body(doc, string, &at, &end))
 		return 0;
-	while (at < end)
-		units += next_point(doc, end, &at) > 0xffff ? 2 : 1;
+	while (at < end) {
+		size_t run = lexeme_plain(doc->text, end, at) - at;
+
+		at += run;
+		units += run;
+		if (at < end)
+			units += next_point(doc, end, &at) > 0xffff ? 2 : 1;
+	}
 	return units;
 }
 
@@ -610,43 +620,42 @@ static void write_scalar(const struct json *doc, uint32_t node, struct text *out
 		text_bytes(out, span, len);
 		return;
 	}
-	text_string(out, "\"");
+	text_bytes(out, "\"", 1);
 	copy_body(doc, at, end, true, out);
-	text_string(out, "\"");
+	text_bytes(out, "\"", 1);
 }
 
 /* What stands before a node inside its parent: a colon before a key's value, a
  * comma before any but the first child. */
-static const char *separator(const struct json *doc, uint32_t node)
+static void write_separator(const struct json *doc, uint32_t node, struct text *out)
 {
 	int parent = token(doc, node)->parent;
 
 	if (parent >= 0 && token(doc, (uint32_t)parent)->type == JSMN_STRING)
-		return ":";
-	return node == (uint32_t)parent + 1 ? "" : ",";
+		text_bytes(out, ":", 1);
+	else if (node != (uint32_t)parent + 1)
+		text_bytes(out, ",", 1);
 }
 
 static void write_close(const struct json *doc, uint32_t node, struct text *out)
 {
-	text_string(out, token(doc, node)->type == JSMN_OBJECT ? "}" : "]");
+	text_bytes(out, token(doc, node)->type == JSMN_OBJECT ? "}" : "]", 1);
 }
 
-void json_write(const struct json *doc, uint32_t node, struct text *out)
+/* A container, from its bracket to its bracket. */
+static void write_container(const struct json *doc, uint32_t node, struct text *out)
 {
 	uint32_t open[JSON_DEPTH_MAX];
 	uint32_t depth = 0;
-	uint32_t end;
+	uint32_t end = subtree_end(doc, node);
 
-	if (node >= doc->count)
-		return;
-	end = subtree_end(doc, node);
 	for (uint32_t i = node; i < end && !out->full; i++) {
 		while (depth > 0 && subtree_end(doc, open[depth - 1]) == i)
 			write_close(doc, open[--depth], out);
 		if (i != node)
-			text_string(out, separator(doc, i));
+			write_separator(doc, i, out);
 		if (is_container(token(doc, i))) {
-			text_string(out, token(doc, i)->type == JSMN_OBJECT ? "{" : "[");
+			text_bytes(out, token(doc, i)->type == JSMN_OBJECT ? "{" : "[", 1);
 			open[depth++] = i;
 		} else {
 			write_scalar(doc, i, out);
@@ -654,6 +663,14 @@ void json_write(const struct json *doc, uint32_t node, struct text *out)
 	}
 	while (depth > 0)
 		write_close(doc, open[--depth], out);
+}
+
+void json_write(const struct json *doc, uint32_t node, struct text *out)
+{
+	if (is_container(token(doc, node)))
+		write_container(doc, node, out);
+	else
+		write_scalar(doc, node, out);
 }
 
 /* The place of an item among its array's, from 0. */

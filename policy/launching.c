@@ -23,11 +23,12 @@ static char config_text[CONFIG_BYTES_MAX + 1];
 static char answer[ANSWER_MAX + 1];
 static char record_text[JUDGING_RECORD];
 static int mountinfo = -1;
+static bool as_json;
 
 /* The executor broke the protocol: nothing may follow. */
 static void protocol_broken(const char *what)
 {
-	_exit(tell_reason(REASON_PROTOCOL_FRAME, what, false));
+	_exit(tell_reason(REASON_PROTOCOL_FRAME, what, as_json));
 }
 
 /* Out of the way of the numbers above: the audit file may be missing. */
@@ -46,7 +47,7 @@ int launching_prepare(const struct options *options)
 static void send_frame(size_t len)
 {
 	if (len == 0 || channel_send(LAUNCHING_SOCKET, frame, len) != 0)
-		_exit(tell_reason(REASON_OUTPUT_WRITE, "the executor's socket", false));
+		_exit(tell_reason(REASON_OUTPUT_WRITE, "the executor's socket", as_json));
 }
 
 static size_t receive_frame(uint8_t *to, size_t cap)
@@ -195,7 +196,7 @@ static void audit(const struct facts *facts)
 	if (!judging.config.audit_optional)
 		report_add(report, REASON_AUDIT_WRITE, "/audit/required");
 	else
-		(void)tell_reason(REASON_AUDIT_WRITE, NULL, false);
+		(void)tell_reason(REASON_AUDIT_WRITE, NULL, as_json);
 }
 
 /* Encodes the launch, so that one too large is refused and recorded as such. */
@@ -218,7 +219,7 @@ int launching_run(const struct options *options, enum confine_result confined)
 	static struct facts facts;
 	size_t len;
 
-	(void)options;
+	as_json = options->value[OPTION_JSON] != NULL;
 	judging_begin(&judging, confined);
 	if (mountinfo < 0 || !resolve_mountinfo(mountinfo))
 		report_add(&judging.report, REASON_MOUNT_INFO, "");
@@ -230,7 +231,7 @@ int launching_run(const struct options *options, enum confine_result confined)
 	len = encode();
 	audit(&facts);
 	if (!report_empty(&judging.report))
-		return tell_refusal(&judging.report, false);
+		return tell_refusal(&judging.report, as_json);
 	send_frame(len);
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "lexeme.h"
 
+#include <string.h>
+
 #include "utf8.h"
 
 #define HEX_DIGITS 4 /* of a \u escape */
@@ -56,6 +58,42 @@ size_t lexeme_blanks(const char *text, size_t len, size_t at)
 {
 	while (at < len &&
 	       (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r'))
+		at++;
+	return at;
+}
+
+static bool plain(char c)
+{
+	return !control(c) && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+}
+
+/*
+ * False only when all eight bytes are plain.  Each term sets the top bit of the
+ * lowest byte that it is about: one beyond ASCII, a control, a quote, a
+ * backslash.  Only above such a byte can a borrow set another one's.
+ */
+static bool any_special(uint64_t word)
+{
+	const uint64_t each = UINT64_MAX / 0xff;
+	uint64_t marks = word;
+
+	marks |= word - each * 0x20;
+	marks |= (word ^ each * '"') - each;
+	marks |= (word ^ each * '\\') - each;
+	return (marks & each * 0x80) != 0;
+}
+
+size_t lexeme_plain(const char *text, size_t len, size_t at)
+{
+	uint64_t word = 0;
+
+	while (at < len && len - at >= sizeof(word)) {
+		memcpy(&word, text + at, sizeof(word));
+		if (any_special(word))
+			break;
+		at += sizeof(word);
+	}
+	while (at < len && plain(text[at]))
 		at++;
 	return at;
 }
@@ -173,10 +211,13 @@ static struct scan scan_character(const char *text, size_t len, size_t at, bool 
 
 struct scan lexeme_string(const char *text, size_t len, size_t at, bool lone_surrogates)
 {
-	struct scan step = good(at + 1);
+	struct scan step = good(lexeme_plain(text, len, at + 1));
 
-	while (step.reason == REASON_NONE && step.at < len && text[step.at] != '"')
+	while (step.reason == REASON_NONE && step.at < len && text[step.at] != '"') {
 		step = scan_character(text, len, step.at, lone_surrogates);
+		if (step.reason == REASON_NONE)
+			step.at = lexeme_plain(text, len, step.at);
+	}
 	if (step.reason != REASON_NONE)
 		return step;
 	return step.at < len ? good(step.at + 1) : blame(len, REASON_JSON_TRUNCATED);

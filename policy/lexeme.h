@@ -13,8 +13,8 @@
  * and policy/json.c.
  *
  * Every scanner takes a text, its length and the index `at` (<= len) where its
- * lexeme begins, and reads no byte outside [at, len).  It goes one way, byte by
- * byte, so its cost is the lexeme's length.
+ * lexeme begins, and reads no byte outside [at, len).  It goes one way, so its
+ * cost is the lexeme's length.
  */
 
 struct scan {
@@ -24,6 +24,10 @@ struct scan {
 
 /* Behind the blanks (SP, TAB, LF, CR) at `at`; len when there is nothing else. */
 size_t lexeme_blanks(const char *text, size_t len, size_t at);
+
+/* Behind the bytes at `at` that stand for themselves in a string's body: ASCII
+ * but controls, the quote and the backslash; `at` when there is none. */
+size_t lexeme_plain(const char *text, size_t len, size_t at);
 
 /* A string, from its opening quote.  Blamed: a raw control byte, the first byte
  * of ill-formed UTF-8, the byte that spoils an escape; the backslash of a

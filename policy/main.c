@@ -56,7 +56,7 @@ static const struct command COMMANDS[] = {
 	 "JSON Schema 2020-12"},
 	{"ps", CONFINE_PURE, JSON_ONLY, 0, NULL, commands_ps, "[--json]",
 	 "for cofferdam: docker's list of managed containers, shown"},
-	{"decide", CONFINE_PATHS, 0, 0, launching_prepare, launching_run, "",
+	{"decide", CONFINE_PATHS, JSON_ONLY, 0, launching_prepare, launching_run, "[--json]",
 	 "for cofferdam: the decision, over frames"},
 	{"admit", CONFINE_PURE, JSON_ONLY, 0, NULL, commands_admit, "[--json]",
 	 "for cofferdam: may this container start beside the others"},

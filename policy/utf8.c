@@ -24,7 +24,7 @@ static const struct lead leads[] = {
         {0xf4, 0xf4, 4, 0x80, 0x8f}, /* above 8F: beyond U+10FFFF */
 };
 
-#define LEADS (sizeof(leads) / sizeof(leads[0]))
+#define LEAD_MIN 0xc2 /* the least byte that leads a sequence of two or more */
 
 static const char mark[3] = "\xef\xbf\xbd"; /* U+FFFD */
 static const char bom[3] = "\xef\xbb\xbf"; /* U+FEFF */
@@ -32,12 +32,15 @@ static const char bom[3] = "\xef\xbb\xbf"; /* U+FEFF */
 /* The row of a lead byte; width 1 for ASCII, 0 for a byte that leads nothing. */
 static struct lead lead_of(unsigned char byte, bool surrogates)
 {
+	/* The index in leads of each lead byte, C2 first. */
+	static const unsigned char row[] = {
+	        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	        [0xe0 - LEAD_MIN] = 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 4,
+	        [0xf0 - LEAD_MIN] = 5, 6, 6, 6, 7};
 	struct lead lead = {byte, byte, byte < 0x80 ? 1 : 0, 0, 0};
 
-	for (size_t i = 0; i < LEADS; i++) {
-		if (byte >= leads[i].first && byte <= leads[i].last)
-			lead = leads[i];
-	}
+	if (byte >= LEAD_MIN && byte < LEAD_MIN + sizeof(row))
+		lead = leads[row[byte - LEAD_MIN]];
 	if (surrogates && byte == 0xed)
 		lead.high = 0xbf;
 	return lead;

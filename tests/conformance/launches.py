@@ -267,7 +267,7 @@ def flags(words):
         elif not is_joined:
             value = words[at]
             at += 1
-        found.append((flag, READ.get(flag, lambda text: text)(value) if value is not True else True))
+        found.append((flag, READ[flag](value) if flag in READ else value))
     return found, words[at:]
 
 
