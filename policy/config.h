@@ -17,7 +17,7 @@
  */
 
 #define CONFIG_BYTES_MAX 262144
-#define CONFIG_ARENA CONFIG_BYTES_MAX * 2
+#define CONFIG_ARENA (CONFIG_BYTES_MAX * 2)
 #define PRIVATE_MAX 64
 
 struct config_mount {

@@ -117,11 +117,10 @@ static bool limit_resources(void)
 
 static bool install(const struct sock_filter *code, size_t count)
 {
-	struct sock_fprog program;
-
-	program.len = (unsigned short)count;
 	/* The kernel only reads the program; the ABI's pointer is not const. */
-	memcpy(&program.filter, &code, sizeof(program.filter));
+	const struct sock_fprog program = {(unsigned short)count,
+	                                   (struct sock_filter *)(uintptr_t)code};
+
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 

@@ -18,8 +18,9 @@ enum state {
 	STATES
 };
 
-/* What a byte can begin. */
+/* What a byte can begin; all that class_of's table leaves out is OTHER. */
 enum class {
+	OTHER = 0,
 	BRACE,
 	END_BRACE,
 	BRACKET,
@@ -29,7 +30,6 @@ enum class {
 	QUOTE,
 	NUMBER,
 	LITERAL,
-	OTHER,
 	CLASSES
 };
 
@@ -74,34 +74,31 @@ static const unsigned char steps[STATES] = {
 
 static enum class class_of(char c)
 {
-	static const unsigned char classes[128] = {
-	        ['{'] = BRACE + 1,
-	        ['}'] = END_BRACE + 1,
-	        ['['] = BRACKET + 1,
-	        [']'] = END_BRACKET + 1,
-	        [':'] = COLON_SIGN + 1,
-	        [','] = COMMA + 1,
-	        ['"'] = QUOTE + 1,
-	        ['-'] = NUMBER + 1,
-	        ['0'] = NUMBER + 1,
-	        ['1'] = NUMBER + 1,
-	        ['2'] = NUMBER + 1,
-	        ['3'] = NUMBER + 1,
-	        ['4'] = NUMBER + 1,
-	        ['5'] = NUMBER + 1,
-	        ['6'] = NUMBER + 1,
-	        ['7'] = NUMBER + 1,
-	        ['8'] = NUMBER + 1,
-	        ['9'] = NUMBER + 1,
-	        ['t'] = LITERAL + 1,
-	        ['f'] = LITERAL + 1,
-	        ['n'] = LITERAL + 1,
+	static const unsigned char classes[256] = {
+	        ['{'] = BRACE,
+	        ['}'] = END_BRACE,
+	        ['['] = BRACKET,
+	        [']'] = END_BRACKET,
+	        [':'] = COLON_SIGN,
+	        [','] = COMMA,
+	        ['"'] = QUOTE,
+	        ['-'] = NUMBER,
+	        ['0'] = NUMBER,
+	        ['1'] = NUMBER,
+	        ['2'] = NUMBER,
+	        ['3'] = NUMBER,
+	        ['4'] = NUMBER,
+	        ['5'] = NUMBER,
+	        ['6'] = NUMBER,
+	        ['7'] = NUMBER,
+	        ['8'] = NUMBER,
+	        ['9'] = NUMBER,
+	        ['t'] = LITERAL,
+	        ['f'] = LITERAL,
+	        ['n'] = LITERAL,
 	};
-	unsigned char byte = (unsigned char)c;
 
-	if (byte >= sizeof(classes) || classes[byte] == 0)
-		return OTHER;
-	return (enum class)(classes[byte] - 1);
+	return (enum class)classes[(unsigned char)c];
 }
 
 void grammar_init(struct grammar *grammar, const char *text, size_t len, bool lone_surrogates)

@@ -507,6 +507,10 @@ bool json_equals(const struct json *doc, uint32_t string, const char *ascii)
 
 	if (!string_body(doc, string, &at, &end))
 		return false;
+	while (at < end && *ascii != '\0' && doc->text[at] == *ascii && plain(doc->text[at])) {
+		at++;
+		ascii++;
+	}
 	for (; at < end && *ascii != '\0'; ascii++) {
 		if (next_point(doc, end, &at) != (unsigned char)*ascii)
 			return false;

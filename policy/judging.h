@@ -21,7 +21,7 @@
 
 /* The config's strings; what decide composes (argv, label, pointers); the
  * image's strings. */
-#define JUDGING_ARENA ((CONFIG_ARENA) + 1048576 + 2 * ANSWER_MAX)
+#define JUDGING_ARENA (CONFIG_ARENA + 1048576 + 2 * ANSWER_MAX)
 
 /* A record's text at its largest: strings of the config and the image as \uXXXX
  * escapes, and every finding. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "lexeme.h"
 
-#include <string.h>
-
 #include "utf8.h"
 
 #define HEX_DIGITS 4 /* of a \u escape */
@@ -67,12 +65,25 @@ static bool plain(char c)
 	return !control(c) && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
 
+#define WORD_BYTES 8
+
+/* Eight bytes, the first one lowest; compilers make one load of it. */
+static uint64_t word_at(const char *text)
+{
+	const unsigned char *byte = (const unsigned char *)text;
+
+	return (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 |
+	       (uint64_t)byte[3] << 24 | (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 |
+	       (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
+}
+
 /*
- * False only when all eight bytes are plain.  Each term sets the top bit of the
- * lowest byte that it is about: one beyond ASCII, a control, a quote, a
- * backslash.  Only above such a byte can a borrow set another one's.
+ * How many plain bytes a word begins with.  Each term sets the top bit of a
+ * byte that it is about: one beyond ASCII, a control, a quote, a backslash.  A
+ * borrow can set it in another byte too, but only above such a one: the lowest
+ * mark is true.
  */
-static bool any_special(uint64_t word)
+static unsigned plain_bytes(uint64_t word)
 {
 	const uint64_t each = UINT64_MAX / 0xff;
 	uint64_t marks = word;
@@ -80,20 +91,19 @@ static bool any_special(uint64_t word)
 	marks |= word - each * 0x20;
 	marks |= (word ^ each * '"') - each;
 	marks |= (word ^ each * '\\') - each;
-	return (marks & each * 0x80) != 0;
+	marks &= each * 0x80;
+	return marks == 0 ? WORD_BYTES : (unsigned)__builtin_ctzll(marks) / 8;
 }
 
 size_t lexeme_plain(const char *text, size_t len, size_t at)
 {
-	uint64_t word = 0;
+	unsigned count = WORD_BYTES;
 
-	while (at < len && len - at >= sizeof(word)) {
-		memcpy(&word, text + at, sizeof(word));
-		if (any_special(word))
-			break;
-		at += sizeof(word);
+	while (count == WORD_BYTES && at < len && len - at >= WORD_BYTES) {
+		count = plain_bytes(word_at(text + at));
+		at += count;
 	}
-	while (at < len && plain(text[at]))
+	while (count == WORD_BYTES && at < len && plain(text[at]))
 		at++;
 	return at;
 }

@@ -92,29 +92,35 @@ static const char *owner(const struct ps *ps, const struct value *state_id,
 	return "orphaned";
 }
 
+/* As many bytes of it as are shown, up to the end of a character (RFC 3629). */
+static size_t shown_bytes(const struct value *value)
+{
+	size_t len = value->len;
+
+	if (len <= SHOWN_MAX)
+		return len;
+	for (len = SHOWN_MAX; len > SHOWN_MAX - 3; len--)
+		if (((unsigned char)value->text[len] & 0xc0) != 0x80)
+			break;
+	return len;
+}
+
 /* The value, whole or cut and marked. */
 static void show(const struct value *value, bool json, struct text *out)
 {
 	char bytes[SHOWN_MAX + sizeof("...")];
-	size_t len = value->len;
+	size_t len = shown_bytes(value);
+	struct text shown;
 
-	if (len > SHOWN_MAX) {
-		/* Not within a character (RFC 3629). */
-		for (len = SHOWN_MAX; len > SHOWN_MAX - 3; len--)
-			if (((unsigned char)value->text[len] & 0xc0) != 0x80)
-				break;
-		memcpy(bytes, value->text, len);
-		memcpy(bytes + len, "...", 3);
-		len += 3;
-	} else {
-		memcpy(bytes, value->text, len);
-	}
+	text_init(&shown, bytes, sizeof(bytes));
+	text_bytes(&shown, value->text, len);
+	text_string(&shown, len < value->len ? "..." : "");
 	if (json)
-		text_json(out, bytes, len);
-	else if (len == 0)
+		text_json(out, shown.at, shown.len);
+	else if (shown.len == 0)
 		text_string(out, "-");
 	else
-		text_escaped(out, bytes, len);
+		text_escaped(out, shown.at, shown.len);
 }
 
 /* Blanks up to the column's end, at least two; none after the last. */

@@ -26,7 +26,7 @@
 /* Room for this many claims, each a nonce and a newline, after the state
  * directory's id. */
 #define PS_CLAIMS_MAX 16384
-#define PS_HELD_MAX (33 * (1 + PS_CLAIMS_MAX))
+#define PS_HELD_MAX ((size_t)33 * (1 + PS_CLAIMS_MAX))
 
 /* Who holds what: the id of one state directory, and the nonce of each of its
  * claims that some process holds. */

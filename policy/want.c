@@ -184,7 +184,7 @@ static void put_missing(const struct want *w, const struct member *member, struc
 		text_string(to, member->key);
 		return;
 	}
-	for (size_t i = 0; i < WANT_DEPTH && member->path[i] != NULL; i++) {
+	for (size_t i = 0; member->path != NULL && i < WANT_DEPTH && member->path[i] != NULL; i++) {
 		text_string(to, "/");
 		text_string(to, member->path[i]);
 	}

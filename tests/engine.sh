@@ -234,6 +234,7 @@ engine_traps()
 	trap 'exit 129' HUP
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
+	trap 'exit 141' PIPE
 }
 
 ENGINE_SELF=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)/engine.sh

@@ -15,6 +15,7 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
+trap 'exit 141' PIPE
 passed=0 failed=0 only=" $* "
 jobs=$(nproc)
 

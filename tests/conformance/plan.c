@@ -13,7 +13,8 @@
  * What is not given is 0, NULL or none.
  */
 
-#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,9 +106,11 @@ static void set_nonce(const char *hex)
 {
 	if (strlen(hex) != ID_HEX)
 		fail("nonce");
-	for (size_t i = 0; i < NONCE_BYTES; i++)
-		if (sscanf(hex + 2 * i, "%2" SCNx8, &launch.nonce[i]) != 1)
-			fail("nonce");
+	for (size_t i = 0; i < NONCE_BYTES; i++) {
+		const char digits[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+		launch.nonce[i] = (uint8_t)strtoul(digits, NULL, 16);
+	}
 }
 
 static void add_root(char **words, size_t count)

@@ -15,8 +15,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import (IMAGE_ID, PROGRAMS, SAFETY, Case, Failure, Tree, equal, holds, main,  # noqa: E402
-                     table, test)
+from harness import (IMAGE_ID, PROGRAMS, SAFETY, Case, Failure, Tree, equal,  # noqa: E402
+                     holds, main, table, test)
 
 HELLO = b'{"ok":true,"text":"hello"}\n'
 PASS = b'{"ok":true,"text":"'

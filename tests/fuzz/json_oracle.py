@@ -19,11 +19,13 @@ import time
 
 BATCH = 256
 ATOMS = [
-    b"{", b"}", b"[", b"]", b":", b",", b'"', b"\\", b"\\u", b"\\ud800", b"\\udc00", b"\\u0000", b"\\n", b"/",
-    b"0", b"1", b"-", b"+", b".", b"e", b"E", b"9", b"00", b"-0", b"1e5", b"0.5", b"1.", b".5", b"1e", b"0x1F",
-    b"true", b"false", b"null", b"tru", b"nul", b"NaN", b"Infinity", b"-Infinity", b" ", b"\t", b"\n", b"\r",
-    b"\x00", b"\x01", b"\x1f", b"\x7f", b"\x0b", b"\x0c", b"\xc2\x80", b"\xef\xbb\xbf", b"\xff", b"\xc0\x80",
-    b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf0\x9f\x98\x80", b"\xe2\x80\xa8", b"\xc2\xa0", b'"a"', b'"a":', b"//", b"/**/", b"'",
+    b"{", b"}", b"[", b"]", b":", b",", b'"', b"\\", b"\\u", b"\\ud800", b"\\udc00",
+    b"\\u0000", b"\\n", b"/", b"0", b"1", b"-", b"+", b".", b"e", b"E", b"9", b"00", b"-0",
+    b"1e5", b"0.5", b"1.", b".5", b"1e", b"0x1F", b"true", b"false", b"null", b"tru", b"nul",
+    b"NaN", b"Infinity", b"-Infinity", b" ", b"\t", b"\n", b"\r", b"\x00", b"\x01", b"\x1f",
+    b"\x7f", b"\x0b", b"\x0c", b"\xc2\x80", b"\xef\xbb\xbf", b"\xff", b"\xc0\x80",
+    b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf0\x9f\x98\x80", b"\xe2\x80\xa8", b"\xc2\xa0",
+    b'"a"', b'"a":', b"//", b"/**/", b"'",
 ]
 EXCUSED = {b"json.too_deep", b"json.too_many_values", b"json.too_large"}
 
@@ -46,7 +48,8 @@ def constant(_name):
 
 
 def parse(text):
-    return json.loads(text, object_pairs_hook=pairs, parse_constant=constant, parse_int=str, parse_float=str)
+    return json.loads(text, object_pairs_hook=pairs, parse_constant=constant,
+                      parse_int=str, parse_float=str)
 
 
 def expected(document):
@@ -63,7 +66,8 @@ def expected(document):
 
 
 def string(rng):
-    pieces = [b"a", b"b", b"", b"\\n", b"\\u0061", b"\\ud83d\\ude00", b"\\ud800", b"\xc3\xa9", b"\xf0\x9f\x98\x80", b"\x7f", b"\\/", b'\\"', b"\\\\"]
+    pieces = [b"a", b"b", b"", b"\\n", b"\\u0061", b"\\ud83d\\ude00", b"\\ud800", b"\xc3\xa9",
+              b"\xf0\x9f\x98\x80", b"\x7f", b"\\/", b'\\"', b"\\\\"]
     return b'"' + b"".join(rng.choice(pieces) for _ in range(rng.randrange(4))) + b'"'
 
 
@@ -76,7 +80,8 @@ def value(rng, depth):
     if kind == 0:
         return string(rng)
     if kind == 1:
-        return rng.choice([b"0", b"-0", b"12", b"-1.5", b"1e9", b"1E-2", b"0.0e+1", b"123456789012345678901234567890"])
+        return rng.choice([b"0", b"-0", b"12", b"-1.5", b"1e9", b"1E-2", b"0.0e+1",
+                           b"123456789012345678901234567890"])
     if kind in (2, 3, 4):
         return rng.choice([b"true", b"false", b"null"])
     items = []

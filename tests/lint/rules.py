@@ -172,7 +172,7 @@ def includes(source):
 
 
 def rule_include(source, out, pure=()):
-    if not source.is_c or source.path.startswith("tests/"):
+    if not source.path.startswith(PROGRAMS):
         return
     top = source.path.split("/")[0]
     for offset, system, own in includes(source):
