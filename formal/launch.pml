@@ -152,6 +152,7 @@ proctype Launcher(byte i)
 next:
 	atomic {
 		life_next(state, event, action);
+		event = E_OK;
 		if
 		:: action == A_LOCK -> goto take_lock
 		:: action == A_CLAIM -> goto take_claim
@@ -446,14 +447,18 @@ init {
 #endif
 #define STUCK(d) (lock[d] != 0 && dead[lock[d] - 1])
 
+#if DIRS > 1
+#define ANY_STUCK (STUCK(0) || STUCK(1))
+#else
+#define ANY_STUCK STUCK(0)
+#endif
+
+/* The next three at once. */
+ltl rules { [] (!ANY_CLASH && !ANY_STUCK && ALL_NAMED) }
 /* I5: no two workers whose mounts overlap run at once. */
 ltl apart { [] !ANY_CLASH }
 /* Nobody dead holds a lock. */
-#if DIRS > 1
-ltl freed { [] !(STUCK(0) || STUCK(1)) }
-#else
-ltl freed { [] !STUCK(0) }
-#endif
+ltl freed { [] !ANY_STUCK }
 /* I6: no container without a claim that names it ... */
 ltl named { [] ALL_NAMED }
 /* ... and each is removed at last. */

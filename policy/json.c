@@ -614,13 +614,14 @@ const char *json_keep(const struct json *doc, uint32_t string, struct text *aren
 	return arena->at + mark;
 }
 
+/* A string without an escape is canonical as it stands. */
 static void write_scalar(const struct json *doc, uint32_t node, struct text *out)
 {
 	size_t at, end;
 	size_t len;
 	const char *span = json_span(doc, node, &len);
 
-	if (!string_body(doc, node, &at, &end)) {
+	if (!string_body(doc, node, &at, &end) || memchr(span, '\\', len) == NULL) {
 		text_bytes(out, span, len);
 		return;
 	}

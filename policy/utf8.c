@@ -34,7 +34,8 @@ static struct lead lead_of(unsigned char byte, bool surrogates)
 {
 	/* The index in leads of each lead byte, C2 first. */
 	static const unsigned char row[] = {
-	        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	        [0xe0 - LEAD_MIN] = 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 4,
 	        [0xf0 - LEAD_MIN] = 5, 6, 6, 6, 7};
 	struct lead lead = {byte, byte, byte < 0x80 ? 1 : 0, 0, 0};

@@ -44,7 +44,7 @@ static char output[OUTPUT_MAX];
 static char dropped[DOCUMENT_MAX];
 static struct report report;
 
-static void fail(const char *what)
+__attribute__((noreturn)) static void fail(const char *what)
 {
 	fprintf(stderr, "inside: %s: %s\n", what, strerror(errno));
 	exit(1);

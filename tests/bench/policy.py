@@ -67,8 +67,8 @@ class Ratio:
 
 class Bench:
     def __init__(self, arguments, scratch):
-        self.inside = arguments.inside
-        self.policy = arguments.policy
+        self.inside = os.path.abspath(arguments.inside)
+        self.policy = os.path.abspath(arguments.policy)
         self.runs = arguments.runs
         self.milliseconds = arguments.milliseconds
         self.scratch = scratch
@@ -201,8 +201,10 @@ class Bench:
         sides = [lambda path=path: self.process([self.policy, "json"], path) for path in paths]
         print("json, process: by size, %s" % kind)
         for item, samples in zip(data, self.alternate(sides)):
-            print("  %7d bytes  %s, peak %d KiB" % (len(item), figures(samples, "ms", 1e6),
-                                                    max(s.peak for s in samples)), flush=True)
+            print("  %7d bytes  %s, %.3g ns a byte, peak %d KiB" % (
+                len(item), figures(samples, "ms", 1e6),
+                statistics.median(s.wall for s in samples) / len(item),
+                max(s.peak for s in samples)), flush=True)
 
 
 def extract(reference, scratch):

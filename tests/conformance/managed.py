@@ -5,8 +5,9 @@
 Each vector is one launch against a scripted docker: what the environment, the
 file system and docker's answers were, and how the launch ended.  The launch
 becomes a config, its scratch directory is really made, and the three decisions
-are taken in their order: `argv` (endpoint, image, user, mounts), `admit` (the
-other managed containers), `verify` (the container as docker describes it).
+are taken in their order: `argv` (endpoint, image, user, mounts; `decide` where
+it matters how docker was asked), `admit` (the other managed containers),
+`verify` (the container as docker describes it).
 Labels and container ids are translated; nothing else is.
 
 A vector that is about something else is a row of unmapped.tsv, and counted.  A
@@ -30,7 +31,8 @@ import subprocess
 import sys
 import tempfile
 
-from common.plans import CONTAINER, PLAN_TOOL, POLICY, STATE, Plan, Root, with_plan
+from common import frames
+from common.plans import PLAN_TOOL, POLICY, STATE, Plan, Root, with_plan
 from documents import Number, differences, parse, tell_use, vector_lines, write
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -45,7 +47,10 @@ EARLIER = {"context-show", "context-inspect", "info", "image"}
 # What the reference says, and the reasons of ours that are as good.
 FAMILIES = [
     ("only local Docker endpoints", "endpoint.scheme endpoint.path"),
-    ("remote Docker context", "endpoint.scheme endpoint.path shape.length"),
+    ("remote Docker context", "endpoint.scheme endpoint.path shape.length context.answer"),
+    ("malformed Docker endpoint", "context.answer"),
+    ("Docker context inspection", "context.answer"),
+    ("Docker local image inspection", "image.absent"),
     ("Linux Bun image", "image.os image.answer"),
     ("no immutable identity", "image.answer"),
     ("malformed Docker daemon or image", "image.answer"),
@@ -116,13 +121,32 @@ class Case:
         answer = dict(answer.get("every") or answer)
         return answer if "stdout" in answer else None
 
+    def told(self, name):
+        """The first answer as the executor would hand it on; None: the usual one."""
+        answer = next(self.answers(name), None)
+        if answer is None or "default" in answer:
+            return None
+        if answer.get("throw"):
+            return frames.Answer("", 255)
+        return frames.Answer(answer.get("stdout", ""), int(answer.get("exit", "0")))
+
+    def asks_context(self):
+        """Nothing but docker's context names the endpoint."""
+        return bool(self.env.get("DOCKER_CONTEXT")) or "DOCKER_HOST" not in self.env
+
+    def needs_frames(self):
+        context, image = self.told("context-inspect"), self.told("image")
+        return bool(self.asks_context() and context is not None
+                    and (context.status or not is_json_string(context.text))
+                    or image is not None and image.status)
+
     def stdout(self, name, nth=0):
         answer = self.answer(name, nth)
         return answer and answer["stdout"]
 
     def answers(self, name):
         value = self.script.get(name) or []
-        several = bool(value) and not isinstance(value[0], tuple)
+        several = not value or not isinstance(value[0], tuple)
         for answer in value if several else [value]:
             answer = dict(answer)
             yield dict(answer.get("every") or answer)
@@ -184,7 +208,7 @@ def is_about_output_bounds(case):
 
 def loses_an_answer(case):
     """Some docker command before the verdict did not end well."""
-    told = [answer for name in EARLIER | LATER - {"inspect"} for answer in case.answers(name)]
+    told = [answer for name in {"info"} | LATER - {"inspect"} for answer in case.answers(name)]
     for answer in case.answers("inspect"):
         told.append(answer)
         if '"Running":true' in answer.get("stdout", '"Running":true'):
@@ -196,9 +220,8 @@ def asks_the_engine(case):
     return "info" in case.script
 
 
-def asks_for_the_context(case):
-    told = case.stdout("context-inspect")
-    return "context-show" in case.script or told is not None and not is_json_string(told)
+def asks_for_the_name(case):
+    return "context-show" in case.script
 
 
 def reads_create(case):
@@ -220,7 +243,7 @@ def is_json_string(text):
 
 def host_of(case):
     text, of_context = case.endpoint_text()
-    if text is None:
+    if text is None or case.needs_frames():
         return "unix:///var/run/docker.sock"
     return json.loads(text) if of_context else text
 
@@ -247,6 +270,13 @@ def has_empty_host(case):
 def has_context_and_remote_host(case):
     return bool(case.env.get("DOCKER_CONTEXT")) and not case.env.get(
         "DOCKER_HOST", "unix:///").startswith("unix:///")
+
+
+def has_unasked_context(case):
+    """DOCKER_HOST decides, and the context that nobody needs cannot be read."""
+    told = case.told("context-inspect")
+    return not case.asks_context() and told is not None and (
+        bool(told.status) or not is_json_string(told.text))
 
 
 def lacks_architecture(case):
@@ -408,7 +438,7 @@ def config(case, setup):
         "entrypoint": "/usr/local/bin/bun", "command": [BUNDLE_GUEST], "workdir": "/workspace",
         "limits": dict(inner["limits"]), "privatePaths": list(policy.get("privatePaths") or []),
     }
-    if own_host:
+    if own_host or case.needs_frames():
         document["docker"] = {"host": host}
     elif of_context and not case.env.get("DOCKER_HOST"):
         document["docker"] = {"host": json.loads(text) if text is not None
@@ -553,11 +583,24 @@ def decide(case, setup, options):
     return set()
 
 
+def decide_by_frames(case, setup, options):
+    make_files(case, setup.root)
+    document, _ = config(case, setup)
+    if case.asks_context() and case.told("context-inspect") is not None:
+        document.pop("docker")
+    path = setup.top + "/config.json"
+    pathlib.Path(path).write_text(dump(document))
+    return frames.decide(options.policy.split(), options.plan, path,
+                         context=case.told("context-inspect") or frames.Answer("", 1),
+                         image=case.told("image") or frames.Answer(DEFAULT_IMAGE)).reasons
+
+
 def judge(case, options):
     setup = Setup()
     try:
         case.read(case.text.replace("<root>", setup.root).replace("<owner>", STATE))
-        found = decide(case, setup, options)
+        way = decide_by_frames if case.needs_frames() else decide
+        found = way(case, setup, options)
     except (ValueError, TypeError, OSError, subprocess.SubprocessError) as error:
         return "%s: %s" % (type(error).__name__, error)
     finally:
@@ -620,8 +663,12 @@ def main():
     unmapped = unmapped_rows()
     table = differences(PREDICATES, ["managed"])
     todo = sort_out(options, unmapped, table)
+    # Those that play the executor fork by themselves: not among threads.
+    todo.sort(key=Case.needs_frames)
+    alone = [case for case in todo if case.needs_frames()]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda case: judge(case, options), todo))
+        results = list(pool.map(lambda case: judge(case, options), todo[:len(todo) - len(alone)]))
+    results += [judge(case, options) for case in alone]
     problems = [(case.name, problem) for case, problem in zip(todo, results) if problem]
     for problem in problems:
         print("FAILED %s: %s" % problem)

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Encodes a plan for the tests of `cofferdam-policy admit` and `verify`: lines
- * of tab-separated words on standard input, the LAUNCH frame on standard
- * output.  The first word of a line names the field:
+ * The frames of the tests that play the executor, from lines of tab-separated
+ * words on standard input to standard output:
+ *
+ *   plan launch            the plan that `cofferdam-policy admit` and `verify` read
+ *   plan facts             what `cofferdam-policy decide` is told first
+ *   plan answered-context|answered-image STATUS
+ *   plan kind              a frame in; its kind as a word out
+ *
+ * The first word of a line names the field, of a launch one of these:
  *
  *   nonce HEX, mode turn|session, init true|false
  *   root ro|rw dir|file PATH GUEST DEV INO   (one line a root)
  *   env, command, image_env, image_label     (one line an entry)
  *   any other field of struct launch or struct limits, and its value
  *
- * What is not given is 0, NULL or none.
+ * of facts any field.  What is not given is 0, NULL or none.
  */
 
 #include <stdbool.h>
@@ -27,11 +33,21 @@
 static char input[INPUT_MAX + 1];
 static uint8_t frame[FRAME_MAX];
 static struct launch launch;
+static struct facts facts;
 
 static const struct {
 	const char *key;
 	const char **to;
 } strings[] = {
+	{"home", &facts.home},
+	{"state_dir", &facts.state_dir},
+	{"docker_host", &facts.docker_host},
+	{"ssh_auth_sock", &facts.ssh_auth_sock},
+	{"executor", &facts.executor},
+	{"policy", &facts.policy},
+	{"docker", &facts.docker},
+	{"config", &facts.config},
+	{"audit", &facts.audit},
 	{"state_id", &launch.state_id},
 	{"name", &launch.name},
 	{"endpoint", &launch.endpoint},
@@ -175,17 +191,63 @@ static void read_line(char *line)
 		fail(words[0]);
 }
 
-int main(void)
+/* The fields that both have. */
+static size_t put_facts(void)
 {
+	memcpy(facts.nonce, launch.nonce, sizeof(facts.nonce));
+	facts.mode = launch.mode;
+	facts.uid = launch.uid;
+	facts.gid = launch.gid;
+	facts.state_id = launch.state_id;
+	facts.name = launch.name;
+	return frame_put_facts(frame, sizeof(frame), &facts);
+}
+
+static size_t put_answered(enum frame_kind question, const char *status)
+{
+	const struct answered answered = {
+		.question = question,
+		.status = (uint8_t)number(status, UINT8_MAX),
+	};
+
+	return frame_put_answered(frame, sizeof(frame), &answered);
+}
+
+static int tell_kind(size_t len)
+{
+	static const char *const words[] = {
+		[FRAME_FACTS] = "facts",         [FRAME_ASK_CONTEXT] = "ask-context",
+		[FRAME_ASK_IMAGE] = "ask-image", [FRAME_ANSWERED] = "answered",
+		[FRAME_LAUNCH] = "launch",
+	};
+	unsigned kind = frame_kind((const uint8_t *)input, len);
+
+	return puts(kind < COUNT(words) && words[kind] != NULL ? words[kind] : "none") < 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
 	size_t len = fread(input, 1, INPUT_MAX, stdin);
 	char *rest = input;
 
 	input[len] = '\0';
+	if (strcmp(what, "kind") == 0)
+		return tell_kind(len);
 	while (rest != NULL && *rest != '\0')
 		read_line(strsep(&rest, "\n"));
-	len = frame_put_launch(frame, sizeof(frame), &launch);
+	if (strcmp(what, "launch") == 0)
+		len = frame_put_launch(frame, sizeof(frame), &launch);
+	else if (strcmp(what, "facts") == 0)
+		len = put_facts();
+	else if (strcmp(what, "answered-context") == 0 && argc == 3)
+		len = put_answered(FRAME_ASK_CONTEXT, argv[2]);
+	else if (strcmp(what, "answered-image") == 0 && argc == 3)
+		len = put_answered(FRAME_ASK_IMAGE, argv[2]);
+	else
+		fail("launch, facts, answered-context, answered-image or kind");
 	if (len == 0)
-		fail("the plan does not fit into a frame");
+		fail("it does not fit into a frame");
 	if (fwrite(frame, 1, len, stdout) != len || fflush(stdout) != 0)
 		fail("cannot write");
 	return 0;

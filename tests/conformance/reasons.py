@@ -17,15 +17,10 @@ import subprocess
 import sys
 import tempfile
 
+from common.frames import Answer, decide
 from common.plans import CONTAINER, IMAGE, PLAN_TOOL, POLICY, TREE, Plan, Root, with_plan
 
-FRAMES = "comes of the executor's frames: "
 ELSEWHERE = {
-    "config.mode": FRAMES + "tests/unit/test_decide.c",
-    "image.absent": FRAMES + "tests/e2e/test_fake.py",
-    "context.answer": FRAMES + "tests/unit/test_endpoint.c",
-    "audit.write": FRAMES + "it needs an audit file that takes no more",
-    "audit.absent": FRAMES + "tests/e2e/test_fake.py, tests/unit/test_judging.c",
     "mount.alias": "needs a bind mount: tests/unit/test_mounts.c",
     "mount.mountinfo": "needs a broken /proc: tests/unit/test_mounts.c",
     "confine.landlock": "needs a kernel without Landlock: tests/unit/test_judging.c",
@@ -244,9 +239,45 @@ class Corpus:
         pathlib.Path(path).write_bytes(b"CFDM")
         yield "protocol.frame", verify({})
 
+    def decide(self, change=None, **rest):
+        path = self.path("config.json")
+        pathlib.Path(path).write_text(json.dumps(
+            {key: value for key, value in dict(self.config, **(change or {})).items()
+             if value is not None}))
+        return decide(self.policy, self.tool, path, config=path, **rest)
+
+    def frames(self):
+        image = Answer(json.dumps({"Id": IMAGE, "Os": "linux"}))
+        done = self.decide(image=image)
+        yield None, done.reasons
+        yield None, set() if done.frames == ["ask-image", "launch"] else set(done.frames)
+        done = self.decide({"docker": None}, image=image, context=Answer(
+            json.dumps(self.endpoint) + "\n"))
+        yield None, done.reasons
+        yield None, (set() if done.frames == ["ask-context", "ask-image", "launch"]
+                     else set(done.frames))
+        # A config that is refused asks docker nothing.
+        done = self.decide({"name": "A", "docker": None})
+        yield "name.grammar", done.reasons
+        yield None, set(done.frames)
+        yield "config.mode", self.decide(mode="turn").reasons
+        yield "image.absent", self.decide(image=Answer("", 1)).reasons
+        yield "image.answer", self.decide(image=Answer("{}")).reasons
+        for answer in (Answer("", 1), Answer(""), Answer("[]"), Answer("x"), Answer('""')):
+            yield "context.answer", self.decide({"docker": None}, context=answer).reasons
+        yield "endpoint.scheme", self.decide({"docker": None}, context=Answer(
+            '"tcp://127.0.0.1"')).reasons
+        yield "endpoint.scheme", self.decide({"docker": None}, docker_host="fd://").reasons
+        yield "audit.absent", self.decide({"audit": {"required": True}}).reasons
+        for audit in ({}, {"required": True}, {"required": False}):
+            done = self.decide({"audit": audit}, image=image, audit_path="/dev/full")
+            yield "audit.write", done.reasons
+            allowed = "launch" in done.frames
+            yield None, set() if allowed == (audit == {"required": False}) else {"launch"}
+
     def all(self):
         for part in (self.documents, self.configs, self.mounts, self.endpoints, self.images,
-                     self.answers):
+                     self.frames, self.answers):
             yield from part()
 
 

@@ -166,12 +166,43 @@ static void test_point_is_total(void **state)
 	print_message("%zu bodies\n", cases);
 }
 
+static bool stands_for_itself(unsigned byte)
+{
+	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+/* Every byte, alone and after another that is not plain, at every place of
+ * texts on both sides of the eight bytes that are looked at together. */
+static void test_plain(void **state)
+{
+	char text[20];
+
+	(void)state;
+	for (size_t place = 0; place < sizeof(text); place++) {
+		for (unsigned byte = 0; byte < 256; byte++) {
+			size_t end = stands_for_itself(byte) ? sizeof(text) : place;
+
+			memset(text, 'a', sizeof(text));
+			text[place] = (char)byte;
+			for (size_t at = 0; at <= place; at++)
+				assert_int_equal(lexeme_plain(text, sizeof(text), at), end);
+			assert_int_equal(lexeme_plain(text, place, 0), place);
+			if (place + 1 < sizeof(text))
+				text[place + 1] = '"';
+			end = stands_for_itself(byte) ? place + 1 : place;
+			assert_int_equal(lexeme_plain(text, sizeof(text), 0), end);
+		}
+	}
+	assert_int_equal(lexeme_plain(text, sizeof(text), sizeof(text)), sizeof(text));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_string),
 	        cmocka_unit_test(test_number_and_literal),
 	        cmocka_unit_test(test_blanks),
+	        cmocka_unit_test(test_plain),
 	        cmocka_unit_test(test_point),
 	        cmocka_unit_test(test_point_is_total),
 	};

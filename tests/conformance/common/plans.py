@@ -53,7 +53,7 @@ class Plan:
         return "\n".join(lines) + "\n"
 
     def write(self, tool, path):
-        frame = subprocess.run([tool], input=self.text().encode(), stdout=subprocess.PIPE,
+        frame = subprocess.run([tool, "launch"], input=self.text().encode(), stdout=subprocess.PIPE,
                                check=True).stdout
         pathlib.Path(path).write_bytes(frame)
 
