@@ -110,11 +110,12 @@ void child_start(struct child *child, const struct child_plan *plan)
 
 	*child = (struct child){0, true, true, CHILD_LOST, -1, -1};
 	memcpy(fd, plan->fd, sizeof(fd));
-	if (fd[0] < 0)
-		fd[0] = null;
 	if (fd[1] < 0)
 		fd[1] = child->out = bounded(CHILD_OUT_MAX);
 	fd[2] = child->err = bounded(CHILD_ERR_MAX);
+	for (int i = 0; i < plan->count; i++)
+		if (fd[i] < 0 && i != 1 && i != 2)
+			fd[i] = null;
 	if (fd[1] < 0 || fd[2] < 0 || (child->pid = fork()) < 0) {
 		child->pid = 0;
 		return;

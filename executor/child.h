@@ -22,7 +22,7 @@
  * written is what lies before the offset, which executor and child share.
  */
 
-#define CHILD_FDS 8
+#define CHILD_FDS 9
 #define CHILD_PAGE 65536 /* a write that is refused may leave so much room unused */
 #define CHILD_OUT_MAX (REPLY_BYTES_MAX + CHILD_PAGE)
 #define CHILD_ERR_MAX (WORKER_STDERR_MAX + CHILD_PAGE)
@@ -46,7 +46,7 @@ struct child_plan {
 	const char *const *argv;
 	const char *const *env;
 	int count; /* of fd[], at least 3 */
-	int fd[CHILD_FDS]; /* becomes 0, 1, ...; -1: /dev/null for 0, a memfd for 1 and 2 */
+	int fd[CHILD_FDS]; /* becomes 0, 1, ...; -1: a memfd for 1 and 2, else /dev/null */
 };
 
 enum child_wait {

@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-#include "../ipc/limits.h"
-
-#define DECIMAL_MAX 20 /* of 2^64 - 1 */
+#define NUMBER_DIGITS 19 /* so many always fit into 64 bits */
 #define NANO 1000000000U
-#define NANO_DIGITS 9
-#define COMPONENT_MAX 255 /* NAME_MAX (limits.h) */
+
+bool holes_end(const struct hole *hole)
+{
+	return hole->ok && hole->word[hole->at] == '\0';
+}
 
 void holes_byte(struct hole *hole, char want)
 {
 	hole->ok = hole->ok && hole->word[hole->at] == want;
-	if (hole->ok)
-		hole->at++;
+	hole->at += hole->ok;
 }
 
 void holes_text(struct hole *hole, const char *want)
@@ -23,45 +23,53 @@ void holes_text(struct hole *hole, const char *want)
 		holes_byte(hole, want[i]);
 }
 
-void holes_decimal(struct hole *hole, uint64_t value)
+static bool one_of(char byte, const char *set)
 {
-	char digit[DECIMAL_MAX]; /* the lowest first */
-	size_t count = 0;
-
-	do {
-		digit[count++] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value != 0);
-	while (count > 0)
-		holes_byte(hole, digit[--count]);
+	return byte != '\0' && strchr(set, byte) != NULL;
 }
 
-void holes_nano(struct hole *hole, uint64_t nano)
+void holes_of(struct hole *hole, const char *first, const char *other, size_t least, size_t most)
 {
-	uint64_t rest = nano % NANO;
+	const char *text = hole->word + hole->at;
+	size_t len = 0;
 
-	holes_decimal(hole, nano / NANO);
-	if (rest != 0)
-		holes_byte(hole, '.');
-	for (unsigned place = 0; place < NANO_DIGITS && rest != 0; place++) {
-		rest *= 10;
-		holes_byte(hole, (char)('0' + rest / NANO));
-		rest %= NANO;
-	}
+	while (hole->ok && (one_of(text[len], first) || (len > 0 && one_of(text[len], other))))
+		len++;
+	hole->ok = hole->ok && len >= least && len <= most;
+	hole->at += len;
 }
 
-void holes_hex(struct hole *hole, const uint8_t *bytes, size_t len)
+uint64_t holes_number(struct hole *hole, uint64_t least, uint64_t most)
 {
-	static const char digit[] = "0123456789abcdef";
+	const char *text = hole->word + hole->at;
+	uint64_t value = 0;
+	size_t len = 0;
 
-	for (size_t i = 0; i < len; i++) {
-		holes_byte(hole, digit[bytes[i] >> 4]);
-		holes_byte(hole, digit[bytes[i] & 0xf]);
+	for (; hole->ok && len < NUMBER_DIGITS && one_of(text[len], DIGITS); len++)
+		value = value * 10 + (uint64_t)(text[len] - '0');
+	hole->ok = hole->ok && len > 0 && (len == 1 || text[0] != '0') && value >= least &&
+	           value <= most;
+	hole->at += len;
+	return value;
+}
+
+void holes_nano(struct hole *hole, uint64_t least, uint64_t most)
+{
+	uint64_t nano = holes_number(hole, 0, most / NANO) * NANO;
+
+	if (hole->ok && hole->word[hole->at] == '.') {
+		hole->at++;
+		for (uint64_t unit = NANO / 10; unit > 0 && one_of(hole->word[hole->at], DIGITS);
+		     unit /= 10)
+			nano += unit * (uint64_t)(hole->word[hole->at++] - '0');
+		hole->ok = one_of(hole->word[hole->at - 1], "123456789");
 	}
+	hole->ok = hole->ok && nano >= least && nano <= most;
 }
 
 /* The code point that text begins with, and its length in bytes; 0 when it is
- * not UTF-8.  A NUL is no continuation byte, so nothing behind it is read. */
+ * not UTF-8.  What ends a text is no continuation byte, so nothing behind the
+ * end is read. */
 static size_t code_point(const char *text, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -78,128 +86,90 @@ static size_t code_point(const char *text, uint32_t *code)
 	return ok ? len : 0;
 }
 
+struct span holes_plain(struct hole *hole, const char *controls, const char *stop)
+{
+	struct span span = {hole->word + hole->at, 0};
+	uint32_t code;
+
+	while (hole->ok && span.at[span.len] != '\0' && !one_of(span.at[span.len], stop)) {
+		const size_t width = code_point(span.at + span.len, &code);
+
+		hole->ok = width > 0 && code != 0x7f &&
+		           (code >= 0x20 || one_of((char)code, controls));
+		span.len += width;
+	}
+	hole->at += span.len;
+	return span;
+}
+
+struct span holes_path(struct hole *hole, size_t max)
+{
+	struct span path = holes_plain(hole, "", ",\"");
+
+	hole->ok = hole->ok && path.len <= max && holes_canonical(path);
+	path.len = hole->ok ? path.len : 0;
+	return path;
+}
+
 /* \u and one UTF-16 code unit. */
 static void json_unit(struct hole *hole, uint32_t unit)
 {
-	const uint8_t bytes[2] = {(uint8_t)(unit >> 8), (uint8_t)unit};
-
 	holes_text(hole, "\\u");
-	holes_hex(hole, bytes, sizeof bytes);
+	for (int shift = 12; shift >= 0; shift -= 4)
+		holes_byte(hole, HEX[unit >> shift & 0xf]);
 }
 
-static void json_code_point(struct hole *hole, uint32_t code)
+void holes_json(struct hole *hole, struct span text)
 {
-	if (code >= 0x10000) {
-		json_unit(hole, 0xd7c0 + (code >> 10));
-		json_unit(hole, 0xdc00 + (code & 0x3ff));
-	} else if (code < 0x20 || code >= 0x7f) {
-		json_unit(hole, code);
-	} else {
+	uint32_t code;
+	size_t width;
+
+	for (size_t at = 0; hole->ok && at < text.len; at += width) {
+		width = code_point(text.at + at, &code);
+		hole->ok = width > 0;
+		if (code >= 0x10000) {
+			json_unit(hole, 0xd7c0 + (code >> 10));
+			code = 0xdc00 + (code & 0x3ff);
+		}
 		if (code == '"' || code == '\\')
 			holes_byte(hole, '\\');
-		holes_byte(hole, (char)code);
+		if (code >= 0x20 && code < 0x7f)
+			holes_byte(hole, (char)code);
+		else
+			json_unit(hole, code);
 	}
 }
 
-void holes_json(struct hole *hole, const char *text)
+bool holes_is(struct span span, const char *text)
 {
-	uint32_t code;
-	size_t len;
-
-	for (size_t at = 0; hole->ok && text[at] != '\0'; at += len) {
-		len = code_point(text + at, &code);
-		hole->ok = len != 0;
-		if (hole->ok)
-			json_code_point(hole, code);
-	}
+	return span.len == strlen(text) && memcmp(span.at, text, span.len) == 0;
 }
 
-bool holes_end(const struct hole *hole)
+bool holes_canonical(struct span path)
 {
-	return hole->ok && hole->word[hole->at] == '\0';
-}
+	size_t name = 0, dots = 0; /* bytes of the component so far */
+	bool ok = path.len > 1 && path.at[0] == '/';
 
-bool holes_of(const char *text, const char *first, const char *other, size_t least, size_t most)
-{
-	size_t len = 0;
-	bool ok = true;
-
-	for (; ok && text[len] != '\0'; len++)
-		ok = len < most && (strchr(first, text[len]) != NULL ||
-		                    (len > 0 && strchr(other, text[len]) != NULL));
-	return ok && len >= least;
-}
-
-bool holes_plain(const char *text, const char *controls)
-{
-	uint32_t code;
-	size_t len;
-	bool ok = true;
-
-	for (size_t at = 0; ok && text[at] != '\0'; at += len) {
-		len = code_point(text + at, &code);
-		ok = len != 0 && code != 0x7f &&
-		     (code >= 0x20 || strchr(controls, (int)code) != NULL);
+	for (size_t i = 1; ok && i <= path.len; i++) {
+		if (i < path.len && path.at[i] != '/') {
+			name++;
+			dots += path.at[i] == '.';
+		} else {
+			ok = name > 2 || name > dots;
+			name = dots = 0;
+		}
 	}
 	return ok;
 }
 
-/* Not empty, not "." and not "..". */
-static bool component(const char *text, size_t len)
+bool holes_below(struct span outer, struct span inner)
 {
-	const bool dots = text[0] == '.' && (len == 1 || (len == 2 && text[1] == '.'));
+	bool ok = outer.len <= inner.len && memcmp(outer.at, inner.at, outer.len) == 0;
 
-	return len > 0 && len <= COMPONENT_MAX && !dots;
+	return ok && (outer.len == inner.len || inner.at[outer.len] == '/');
 }
 
-bool holes_path(const char *path)
-{
-	bool ok = path[0] == '/' && holes_plain(path, "") && strpbrk(path, ",\"") == NULL;
-	size_t at = 0;
-
-	while (ok && path[at] == '/') {
-		const size_t len = strcspn(path + at + 1, "/");
-
-		ok = component(path + at + 1, len);
-		at += 1 + len;
-	}
-	return ok && at <= PATH_BYTES_MAX;
-}
-
-bool holes_below(const char *outer, const char *inner)
-{
-	size_t i = 0;
-
-	while (outer[i] != '\0' && outer[i] == inner[i])
-		i++;
-	return outer[i] == '\0' && (inner[i] == '\0' || inner[i] == '/');
-}
-
-bool holes_overlap(const char *a, const char *b)
+bool holes_overlap(struct span a, struct span b)
 {
 	return holes_below(a, b) || holes_below(b, a);
-}
-
-bool holes_env(const char *entry)
-{
-	const size_t name = strspn(entry, LETTERS DIGITS "_");
-
-	return name > 0 && strchr(DIGITS, entry[0]) == NULL && entry[name] == '=' &&
-	       holes_plain(entry + name + 1, "");
-}
-
-bool holes_same_name(const char *a, const char *b)
-{
-	size_t i = 0;
-
-	while (a[i] == b[i] && a[i] != '=' && a[i] != '\0')
-		i++;
-	return a[i] == b[i];
-}
-
-const char *holes_after(const char *prefix, const char *text)
-{
-	const size_t len = strlen(prefix);
-
-	return strncmp(prefix, text, len) == 0 ? text + len : "";
 }

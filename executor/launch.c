@@ -67,9 +67,10 @@ struct run {
 	struct state state;
 	struct docker docker;
 	struct child child[4];
-	uint8_t frame[FRAME_MAX]; /* launch points into it */
-	size_t frame_bytes; /* of the launch */
-	struct launch launch;
+	uint8_t frame[FRAME_MAX]; /* order points into it */
+	size_t frame_bytes; /* of the LAUNCH frame */
+	struct order order;
+	struct gate gate; /* what it says */
 
 	bool sent; /* docker was told to create */
 	char filter[3 + CONTAINER_ID + 1]; /* id=ID */
@@ -220,15 +221,18 @@ static bool take_id(struct run *run, const struct child *child)
 }
 
 /* The roots are still the directories that policy examined. */
-static bool same_roots(const struct launch *launch)
+static bool same_roots(const struct run *run)
 {
+	static char path[PATH_BYTES_MAX + 1];
 	bool same = true;
 
-	for (unsigned i = 0; i < launch->root_count; i++) {
-		const struct root *root = &launch->root[i];
-		int fd = open(root->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	for (unsigned i = 0; i < run->order.root_count; i++) {
+		const struct identity *root = &run->order.root[i];
 		struct stat st;
+		int fd;
 
+		gate_root(&run->gate, i, path);
+		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		same = same && fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == root->dev &&
 		       st.st_ino == root->ino;
 		if (fd >= 0)
@@ -372,17 +376,6 @@ static bool read_ask(struct run *run, size_t len, struct ask_image *ask)
 	               sizeof(run->docker.endpoint);
 }
 
-/* LAUNCH: it must be about this run, and about the endpoint that was asked. */
-static bool read_launch(struct run *run, size_t len)
-{
-	const struct launch *launch = &run->launch;
-
-	return frame_get_launch(run->frame, len, &run->launch) == FRAME_OK &&
-	       memcmp(launch->nonce, run->nonce, sizeof(run->nonce)) == 0 &&
-	       launch->mode == MODE_TURN && strcmp(launch->state_id, run->state.id) == 0 &&
-	       strcmp(launch->endpoint, run->docker.endpoint) == 0;
-}
-
 /* One message of decide's: a question that is answered, or the launch. */
 static bool take_message(struct run *run, int fd, unsigned kind, size_t len, int *pipes)
 {
@@ -392,7 +385,7 @@ static bool take_message(struct run *run, int fd, unsigned kind, size_t len, int
 		return answer(run, fd, DOCKER_CONTEXT, &ask, &pipes[0]);
 	if (kind == FRAME_ASK_IMAGE && read_ask(run, len, &ask))
 		return answer(run, fd, DOCKER_IMAGE, &ask, &pipes[1]);
-	if (kind == FRAME_LAUNCH && read_launch(run, len)) {
+	if (kind == FRAME_LAUNCH && frame_get_order(run->frame, len, &run->order) == FRAME_OK) {
 		run->frame_bytes = len;
 		return true;
 	}
@@ -462,9 +455,9 @@ static enum life_event decide(struct run *run)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0 ||
 	    pipe2(context, O_CLOEXEC) != 0 || pipe2(image, O_CLOEXEC) != 0)
 		return fail_errno(run, WHY_START, "socketpair, pipe");
-	policy_start(run, child, "decide", run->audit >= 0 ? 8 : 7,
+	policy_start(run, child, "decide", 9,
 	             (const int[]){-1, -1, -1, fd[1], run->config, context[0], image[0],
-	                           run->audit});
+	                           run->audit, run->turn});
 	close_all(&fd[1], 1);
 	close_all(&context[0], 1);
 	close_all(&image[0], 1);
@@ -476,16 +469,23 @@ static enum life_event decide(struct run *run)
 
 static enum life_event check_launch(struct run *run)
 {
-	const struct launch *launch = &run->launch;
+	const struct order *order = &run->order;
+	const char *const *word = order->argv.at;
 	struct docker *docker = &run->docker;
-	unsigned where = 0;
-	enum gate_result result = gate_check(launch, &where);
+	const struct gate_known known = {
+		.nonce_hex = run->nonce_hex,
+		.state_id = run->state.id,
+		.endpoint = docker->endpoint[0] != '\0' ? docker->endpoint : NULL,
+		.mode = "turn",
+	};
+	enum gate_result result = gate_check(&run->gate, order, &known);
 
 	if (result != GATE_OK)
-		return fail(run, WHY_GATE, "check %d at %u", (int)result, where);
-	if (run->turn_bytes > launch->limits.turn_bytes)
+		return fail(run, WHY_GATE, "check %d at %u", (int)result, run->gate.where);
+	if (run->turn_bytes > order->turn_bytes)
 		return fail(run, WHY_TURN_SIZE, "%zu bytes", run->turn_bytes);
-	(void)snprintf(docker->name, sizeof(docker->name), "name=^/%s$", launch->name);
+	strlcpy(docker->endpoint, word[GATE_AT_ENDPOINT], sizeof(docker->endpoint));
+	(void)snprintf(docker->name, sizeof(docker->name), "name=^/%s$", word[GATE_AT_NAME]);
 	(void)snprintf(docker->label, sizeof(docker->label), "label=dev.cofferdam.run=%s",
 	               run->nonce_hex);
 	run->plan = child_document(run->frame, run->frame_bytes);
@@ -496,7 +496,7 @@ static enum life_event check_launch(struct run *run)
 
 static enum life_event take_lock(struct run *run)
 {
-	unsigned seconds = run->launch.limits.lock_seconds;
+	unsigned seconds = run->order.lock_seconds;
 	int64_t deadline = after(seconds);
 	enum state_result result;
 	char holder[64];
@@ -547,14 +547,14 @@ static enum life_event created(struct run *run, struct child *child)
 static enum life_event create(struct run *run)
 {
 	struct child *child = &run->child[0];
-	unsigned seconds = run->launch.limits.control_seconds;
+	unsigned seconds = run->order.control_seconds;
 	enum life_event event = E_UNSURE;
 	enum child_wait wait;
 
-	if (!same_roots(&run->launch))
+	if (!same_roots(run))
 		return fail(run, WHY_IDENTITY, "%s", "before the container was created");
 	run->sent = true;
-	docker_create(child, &run->docker, run->launch.argv.at);
+	docker_create(child, &run->docker, run->order.argv.at);
 	wait = child_wait(child, 1, -1, 0, after(seconds));
 	if (!stopped(run, wait, WHY_DOCKER_DEADLINE, "docker container create", seconds))
 		event = created(run, child);
@@ -582,7 +582,7 @@ static enum life_event checked(struct run *run)
 static enum life_event check(struct run *run)
 {
 	struct child *child = run->child;
-	unsigned seconds = run->launch.limits.control_seconds;
+	unsigned seconds = run->order.control_seconds;
 	enum life_event event = E_FAIL;
 	enum child_wait wait;
 	int list[2], inspect[2];
@@ -616,13 +616,13 @@ static enum life_event unlock(struct run *run)
 static enum life_event start(struct run *run)
 {
 	struct child *child = run->child;
-	unsigned seconds = run->launch.limits.turn_seconds;
+	unsigned seconds = run->order.turn_seconds;
 	int64_t deadline = after(seconds);
 	struct pollfd end = {.events = POLLIN};
 	enum child_wait wait;
 	int link[2];
 
-	if (!same_roots(&run->launch))
+	if (!same_roots(run))
 		return fail(run, WHY_IDENTITY, "%s", "before the worker was started");
 	if (pipe2(link, O_CLOEXEC) != 0 || lseek(run->turn, 0, SEEK_SET) != 0)
 		return fail_errno(run, WHY_START, "pipe");
@@ -648,7 +648,7 @@ enum look { LOOK_GONE, LOOK_THERE, LOOK_UNKNOWN };
  * before that by name and nonce, which finds the id.  Never by name alone. */
 static enum look look(struct run *run, int64_t deadline)
 {
-	int64_t limit = after(run->launch.limits.control_seconds);
+	int64_t limit = after(run->order.control_seconds);
 	struct child *child = &run->child[3];
 	enum look found = LOOK_UNKNOWN;
 
@@ -698,7 +698,7 @@ static enum life_event judge(struct run *run, char *const word[RESULT_WORDS])
 		return E_FAIL;
 	if (docker->status != 0) /* the connection was lost, and who knows what with it */
 		return fail_child(run, WHY_DOCKER_FAILED, docker, "docker container start");
-	return same_roots(&run->launch)
+	return same_roots(run)
 	               ? E_OK
 	               : fail(run, WHY_IDENTITY, "%s", "after the worker ended");
 }
@@ -714,7 +714,7 @@ static bool cut(char *line, char *word[RESULT_WORDS])
 
 static enum life_event find_result(struct run *run)
 {
-	unsigned seconds = run->launch.limits.control_seconds;
+	unsigned seconds = run->order.control_seconds;
 	struct child *child = &run->child[2];
 	enum life_event event = E_FAIL;
 	enum child_wait wait;
@@ -740,7 +740,7 @@ static enum life_event find_result(struct run *run)
 static enum life_event remove_container(struct run *run)
 {
 	int64_t quiet = child_now() + (run->action == A_SETTLE ? QUIET_MS : 0);
-	int64_t deadline = quiet + (int64_t)run->launch.limits.remove_seconds * 1000;
+	int64_t deadline = quiet + (int64_t)run->order.remove_seconds * 1000;
 	int64_t pause = PAUSE_MS, begun;
 	struct child *child = &run->child[2];
 
@@ -751,7 +751,7 @@ static enum life_event remove_container(struct run *run)
 
 		if (known) { /* what rm says proves nothing */
 			docker_start(child, &run->docker, DOCKER_REMOVE, run->id, -1, -1);
-			child_wait(child, 1, -1, 0, after(run->launch.limits.control_seconds));
+			child_wait(child, 1, -1, 0, after(run->order.control_seconds));
 			child_finish(child);
 		}
 		found = look(run, deadline);
@@ -765,7 +765,7 @@ static enum life_event remove_container(struct run *run)
 	if (!run->sent)
 		return E_OK;
 	return fail(run, WHY_RESIDUAL, "container %s, named %s, of run %s at %s",
-	            run->id[0] != '\0' ? run->id : "of unknown id", run->launch.name,
+	            run->id[0] != '\0' ? run->id : "of unknown id", run->order.argv.at[GATE_AT_NAME],
 	            run->nonce_hex, run->docker.endpoint);
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "wire.h"
 
 /*
  * The messages between the executor and `cofferdam-policy decide`.  Pure.
@@ -14,19 +15,31 @@
  * One SEQPACKET message is one frame: magic "CFDM", u16 FRAME_VERSION, u16
  * kind, then the fields of that kind in the order of the structs below, and
  * nothing after them.  Executor to policy: FACTS, ANSWERED.  Policy to
- * executor: ASK_CONTEXT, ASK_IMAGE, LAUNCH.  The LAUNCH frame's bytes are also
- * the plan that admit and verify read.
+ * executor: ASK_CONTEXT, ASK_IMAGE, LAUNCH.
+ *
+ * A LAUNCH frame has two parts, and no field is in both.  Part one is what the
+ * executor acts on: struct order.  Part two is one blob, a u32 count and so
+ * many bytes to the frame's very end, which the executor passes over: it is for
+ * policy's admit and verify, which get the whole frame as the plan.
+ *
+ * This header and frame.c hold what the executor calls; frame_policy.h and
+ * frame_policy.c the other direction of each message, and part two.
  *
  * Encoders return the frame's length, or 0 when it does not fit into cap or a
- * count is beyond its array.  Decoders take exactly one frame of the named
- * kind: a wrong magic, version or kind, an embedded NUL, a count, boolean or
- * enum out of range, a missing or a trailing byte is FRAME_BAD, and *out is
- * then untouched.  Decoded strings point into `bytes`, which must outlive them.
- * Decoders check shape only; what the values may be is the gate's business in
- * the executor and the rules' in policy.
+ * value, string or count is beyond its bound.  Decoders take exactly one frame
+ * of the named kind: a wrong magic, version or kind, an embedded NUL, a count,
+ * boolean or enum out of range, a missing or a trailing byte is FRAME_BAD, and
+ * *out is then untouched.  Decoded strings point into `bytes`, which must
+ * outlive them.  Decoders check shape only; what the values may be is the
+ * gate's business in the executor and the rules' in policy.
  */
 
 #define FRAME_VERSION 1
+
+/* The greatest length of strings that have no bound of their own in limits.h. */
+#define WORD_BYTES_MAX 131071 /* MAX_ARG_STRLEN less its NUL (linux/binfmts.h) */
+#define IMAGE_BYTES_MAX 512
+#define URL_BYTES_MAX (7 + ENDPOINT_PATH_MAX) /* unix:// */
 
 enum frame_kind {
 	FRAME_FACTS = 1,
@@ -70,42 +83,6 @@ struct answered {
 	uint8_t status; /* its exit status; 255 when it did not exit by itself */
 };
 
-struct limits {
-	uint64_t memory_bytes; /* also the memory+swap limit */
-	uint64_t nano_cpus;
-	uint64_t tmpfs_bytes;
-	uint64_t shm_bytes;
-	uint64_t file_bytes; /* 0: no limit was asked for */
-	uint64_t turn_bytes;
-	uint32_t pids;
-	uint32_t nofile;
-	uint32_t turn_seconds; /* 0: none (session mode only) */
-	uint32_t lock_seconds;
-	uint32_t control_seconds;
-	uint32_t remove_seconds;
-	uint32_t live; /* 0: none */
-};
-
-/* One bind mount: a directory, or (the last one only) the bundle file. */
-struct root {
-	const char *path; /* canonical host path */
-	const char *guest;
-	bool read_only;
-	bool is_file;
-	uint64_t dev; /* stat(2) st_dev */
-	uint64_t ino;
-};
-
-struct words {
-	uint16_t count;
-	const char *at[WORDS_MAX];
-};
-
-struct inherited {
-	uint16_t count;
-	const char *at[INHERITED_MAX];
-};
-
 /* argv never has more words than this: the fixed words, two a mount, two an
  * environment entry, the command. */
 #define ARGV_MAX (64 + 2 * ROOTS_MAX + 2 * (ENV_MAX + 1) + WORDS_MAX)
@@ -115,51 +92,43 @@ struct argv {
 	const char *at[ARGV_MAX + 1]; /* at[count] is NULL after decoding */
 };
 
-struct launch {
-	uint8_t nonce[NONCE_BYTES];
-	enum mode mode;
-	uint32_t uid; /* the worker's */
-	uint32_t gid;
-	bool init;
-	const char *state_id;
-	const char *name; /* the container's */
-	const char *endpoint; /* unix:// and the canonical socket path */
-	const char *session; /* key; "" in turn mode */
-	uint64_t revision; /* 0 in turn mode */
-	const char *runtime; /* NULL: the engine's default */
-	const char *image_id; /* sha256: and 64 lower-case hex digits */
-	const char *workdir;
-	const char *entrypoint;
-	const char *roots_label; /* JSON text of the dev.cofferdam.roots label */
-	struct limits limits;
-	uint16_t root_count;
-	struct root root[ROOTS_MAX];
-	uint16_t env_count;
-	const char *env[ENV_MAX + 1]; /* NAME=value, HOME first */
-	struct words command;
-	struct inherited image_env; /* of the image, less the names in env */
-	struct inherited image_labels; /* key=value, of the image */
+/* What the executor takes from a LAUNCH frame. */
+struct order {
+	uint64_t turn_bytes;
+	uint32_t turn_seconds; /* 0: none (session mode only) */
+	uint32_t lock_seconds;
+	uint32_t control_seconds;
+	uint32_t remove_seconds;
+	bool runtime; /* the create command has --runtime */
+	bool file_limit; /* and --ulimit fsize= */
+	uint16_t root_count; /* its --mount words */
+	struct identity {
+		uint64_t dev; /* stat(2) st_dev of the source */
+		uint64_t ino;
+	} root[ROOTS_MAX];
+	uint16_t env_count; /* its --env words */
 	struct argv argv; /* the create command, at[0] is "docker" */
 };
 
 size_t frame_put_facts(uint8_t *to, size_t cap, const struct facts *facts);
-size_t frame_put_ask_context(uint8_t *to, size_t cap);
-size_t frame_put_ask_image(uint8_t *to, size_t cap, const struct ask_image *ask);
 size_t frame_put_answered(uint8_t *to, size_t cap, const struct answered *answered);
-size_t frame_put_launch(uint8_t *to, size_t cap, const struct launch *launch);
 
 /* The kind in a frame's head, 0 when the head is not one of ours. */
 unsigned frame_kind(const uint8_t *bytes, size_t len);
 
 __attribute__((warn_unused_result)) enum frame_result
-frame_get_facts(const uint8_t *bytes, size_t len, struct facts *out);
-__attribute__((warn_unused_result)) enum frame_result
 frame_get_ask_context(const uint8_t *bytes, size_t len);
 __attribute__((warn_unused_result)) enum frame_result
 frame_get_ask_image(const uint8_t *bytes, size_t len, struct ask_image *out);
+/* Not re-entrant: it decodes into static storage first. */
 __attribute__((warn_unused_result)) enum frame_result
-frame_get_answered(const uint8_t *bytes, size_t len, struct answered *out);
-__attribute__((warn_unused_result)) enum frame_result
-frame_get_launch(const uint8_t *bytes, size_t len, struct launch *out);
+frame_get_order(const uint8_t *bytes, size_t len, struct order *out);
+
+/* For frame_policy.c: a frame's head, written and read; then part one of a
+ * LAUNCH frame, up to part two's first byte, into a struct that is all zero.
+ * in->bad is set unless the bytes left are as many as part two counts. */
+struct wire_out frame_begin(uint8_t *to, size_t cap, enum frame_kind kind);
+struct wire_in frame_open(const uint8_t *bytes, size_t len, enum frame_kind kind);
+void frame_part_one(struct wire_in *in, struct order *order);
 
 #endif

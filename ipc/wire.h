@@ -8,15 +8,16 @@
 
 /*
  * The bytes of a frame, one field at a time.  Pure: no descriptor, no system
- * call, no heap.  Called by ipc/frame.c only.
+ * call, no heap.  Called by ipc/frame.c and ipc/frame_policy.c only.
  *
- * Integers are unsigned and big-endian.  A string is a u32 count of bytes, the
- * bytes, and one NUL that the count leaves out: so a decoded string is a C
- * string inside the frame's own buffer.  A NUL among the bytes is an error.
- * An optional string is a u8 (0 or 1), then the string if 1.
+ * Integers are unsigned and big-endian, 1, 2, 4 or 8 bytes wide; each has a
+ * greatest value, the same for both directions.  A string is a count of bytes
+ * in 4 bytes, the bytes, and one NUL that the count leaves out: so a decoded
+ * string is a C string inside the frame's own buffer.  A NUL among the bytes is
+ * an error.  An optional string is 1 byte (0 or 1), then the string if 1.
  *
  * Both structs carry one sticky flag instead of a result per call: once `bad`
- * is set every later call does nothing (a get returns 0 or NULL), and the
+ * is set every later call does nothing (a get returns 0, "" or NULL), and the
  * caller looks once, at the end.
  */
 
@@ -24,7 +25,7 @@ struct wire_out {
 	uint8_t *at; /* caller's buffer */
 	size_t cap;
 	size_t len; /* bytes written, <= cap */
-	bool bad; /* something did not fit, or a string held a NUL */
+	bool bad; /* something did not fit, or was beyond its greatest value */
 };
 
 struct wire_in {
@@ -34,19 +35,13 @@ struct wire_in {
 	bool bad;
 };
 
-void wire_put_u8(struct wire_out *out, uint8_t value);
-void wire_put_u16(struct wire_out *out, uint16_t value);
-void wire_put_u32(struct wire_out *out, uint32_t value);
-void wire_put_u64(struct wire_out *out, uint64_t value);
-void wire_put_bytes(struct wire_out *out, const uint8_t *bytes, size_t len);
-void wire_put_string(struct wire_out *out, const char *string); /* not NULL */
-void wire_put_optional(struct wire_out *out, const char *string); /* or NULL */
+void wire_put(struct wire_out *out, unsigned width, uint64_t value, uint64_t max);
+/* At most max bytes before the NUL; NULL is bad. */
+void wire_put_string(struct wire_out *out, const char *string, size_t max);
+void wire_put_optional(struct wire_out *out, const char *string, size_t max); /* or NULL */
+size_t wire_length(const struct wire_out *out); /* 0 when bad */
 
-uint8_t wire_get_u8(struct wire_in *in);
-uint16_t wire_get_u16(struct wire_in *in);
-uint32_t wire_get_u32(struct wire_in *in);
-uint64_t wire_get_u64(struct wire_in *in);
-void wire_get_bytes(struct wire_in *in, uint8_t *bytes, size_t len);
+uint64_t wire_get(struct wire_in *in, unsigned width, uint64_t max);
 /* At most max bytes before the NUL.  Never NULL: "" once bad. */
 const char *wire_get_string(struct wire_in *in, size_t max);
 const char *wire_get_optional(struct wire_in *in, size_t max); /* or NULL */

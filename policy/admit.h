@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../ipc/frame.h"
+#include "../ipc/frame_policy.h"
 #include "report.h"
 
 /*

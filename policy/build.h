@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "../ipc/frame.h"
+#include "../ipc/frame_policy.h"
 #include "text.h"
 
 /* The argv of `docker container create`, from a launch's typed fields.  Pure.

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../ipc/frame.h"
+#include "../ipc/frame_policy.h"
 #include "admit.h"
 #include "config.h"
 #include "explain.h"

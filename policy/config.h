@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../ipc/frame.h"
+#include "../ipc/frame_policy.h"
 #include "json.h"
 #include "report.h"
 

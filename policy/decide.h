@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "../ipc/frame.h"
+#include "../ipc/frame_policy.h"
 #include "config.h"
 #include "image.h"
 #include "place.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../ipc/frame.h"
+#include "../ipc/frame_policy.h"
 #include "json.h"
 #include "report.h"
 

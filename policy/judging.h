@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "../ipc/frame.h"
+#include "../ipc/frame_policy.h"
 #include "config.h"
 #include "confine.h"
 #include "decide.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "../ipc/channel.h"
-#include "../ipc/frame.h"
+#include "../ipc/frame_policy.h"
 #include "endpoint.h"
 #include "io.h"
 #include "judging.h"

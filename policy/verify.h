@@ -2,7 +2,7 @@
 #ifndef COFFERDAM_POLICY_VERIFY_H
 #define COFFERDAM_POLICY_VERIFY_H
 
-#include "../ipc/frame.h"
+#include "../ipc/frame_policy.h"
 #include "json.h"
 #include "report.h"
 

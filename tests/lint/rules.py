@@ -27,6 +27,8 @@ LATER_LINES = 500
 PROGRAMS = ("policy/", "executor/", "ipc/")
 # The commands that are not on the launch path, and have a budget of their own.
 LATER = ("executor/ps.c", "executor/stop.c", "executor/reap.c", "executor/doctor.c")
+# Of ipc/, what the executor does not link.
+NOT_LINKED = ("ipc/frame_policy.c",)
 # Runs at build time only, and is linked into neither program.
 BUILD_TIME = ("policy/filter.c",)
 # What a pure module may include of the system: types, limits and the mem* and str* functions.
@@ -211,7 +213,7 @@ def rule_budget(sources, out):
     """Lines of .c files that hold code.  (Headers hold contracts, hardly any code.)"""
     counts = {"launch": 0, "later": 0}
     for source in sources:
-        if re.fullmatch(r"(?:executor|ipc)/\w+\.c", source.path):
+        if re.fullmatch(r"(?:executor|ipc)/\w+\.c", source.path) and source.path not in NOT_LINKED:
             counts["later" if source.path in LATER else "launch"] += code_lines(source)
     if counts["launch"] > LAUNCH_LINES:
         out.add("executor/:0", "budget", "the launch path has %d code lines, more than %d"

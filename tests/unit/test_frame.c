@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../ipc/frame.h"
+#include "../../ipc/frame_policy.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define FUZZ_ROUNDS 200000
@@ -152,11 +152,16 @@ static size_t put_sample(size_t i)
 	return len;
 }
 
-/* Decodes and encodes: the same bytes, or a refusal.  True when it decoded. */
+/* Decodes and encodes: the same bytes, or a refusal.  True when it decoded.  What
+ * is a launch for policy is an order for the executor. */
 static bool decodes_to_itself(enum frame_kind kind, const uint8_t *bytes, size_t len)
 {
+	static struct order order;
+
 	if (get(kind, bytes, len) != FRAME_OK)
 		return false;
+	if (kind == FRAME_LAUNCH)
+		assert_int_equal(frame_get_order(bytes, len, &order), FRAME_OK);
 	assert_int_equal(put(kind, &decoded, again, sizeof again), len);
 	assert_memory_equal(again, bytes, len);
 	return true;
@@ -323,14 +328,20 @@ static void decoding_starts_afresh(void **state)
 }
 
 /* The bytes themselves, so that both ends cannot change together unnoticed. */
+/* Of a bare launch: head, turn_bytes, seconds, flags, counts. */
+#define PART_ONE (8 + 8 + 16 + 2 + 6)
+/* Where part two of the full launch begins: two roots, three words of argv. */
+#define FULL_PART_TWO (PART_ONE + 2 * 16 + 11 + 5 + 11 + 4)
+
 static void layout_is_fixed(void **state)
 {
 	static const uint8_t context[] = {'C', 'F', 'D', 'M', 0, 1, 0, 2};
-	static const uint8_t answer[] = {'C', 'F', 'D', 'M', 0, 1, 0, 4, 3, 255};
+	static const uint8_t answer[] = {'C', 'F', 'D', 'M', 0, 1, 0, 4, 1, 255};
 	static const uint8_t image[] = {'C', 'F', 'D', 'M', 0, 1, 0, 3, 0, 0, 0, 1,
 	                                'e', 0,   0,   0,   0, 2, 'r', '2', 0};
 	static const struct ask_image ask = {"e", "r2"};
 
+	/* the kind of question counts from ASK_CONTEXT */
 	(void)state;
 	assert_int_equal(frame_put_ask_context(frame, sizeof frame), sizeof context);
 	assert_memory_equal(frame, context, sizeof context);
@@ -341,10 +352,139 @@ static void layout_is_fixed(void **state)
 	/* facts: head, nonce, mode, uid, gid, seven strings, five absent ones */
 	assert_int_equal(frame_put_facts(frame, sizeof frame, &bare_facts),
 	                 8 + 16 + 1 + 4 + 4 + 7 * 5 + 4);
-	/* launch: head, nonce, mode, uid, gid, init, eight strings, revision,
-	 * runtime, 6 * u64 and 7 * u32 limits, six counts */
+	/* launch: head; turn_bytes, four seconds, two flags, three counts, part two's
+	 * count; nonce, mode, uid, gid, init, revision, 4 * u64 and 3 * u32 limits,
+	 * eight strings, three counts */
 	assert_int_equal(frame_put_launch(frame, sizeof frame, &bare_launch),
-	                 8 + 16 + 1 + 4 + 4 + 1 + 8 * 5 + 8 + 1 + 48 + 28 + 12);
+	                 PART_ONE + 4 + 16 + 1 + 4 + 4 + 1 + 8 + 32 + 12 + 8 * 5 + 6);
+}
+
+/* Part one byte by byte, and the count of part two. */
+static void part_one_is_fixed(void **state)
+{
+	static const uint8_t one[] = {
+		'C', 'F', 'D', 'M', 0, 1, 0, 5, /* head */
+		0, 0, 0, 0, 0, 0, 0, 6, /* turn_bytes */
+		0, 0, 0, 9, 0, 0, 0, 10, 0, 0, 0, 11, 0, 0, 0, 12, /* seconds */
+		1, 1, /* a runtime, a file_bytes */
+		0, 2, /* roots */
+		0, 0, 0, 0, 0, 0, 0, 14, 0, 0, 0, 0, 0, 0, 0, 15,
+		0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 17,
+		0, 2, /* env */
+		0, 3, 0, 0, 0, 6, 'd', 'o', 'c', 'k', 'e', 'r', 0, /* argv */
+		0, 0, 0, 0, 0, 0, 0, 0, 6, 'c', 'r', 'e', 'a', 't', 'e', 0,
+	};
+	const size_t len = frame_put_launch(frame, sizeof frame, &full_launch);
+	const size_t rest = len - sizeof one - 4;
+
+	(void)state;
+	assert_memory_equal(frame, one, sizeof one);
+	assert_int_equal(frame[sizeof one], 0);
+	assert_int_equal(frame[sizeof one + 1], 0);
+	assert_int_equal(frame[sizeof one + 2], rest >> 8);
+	assert_int_equal(frame[sizeof one + 3], rest & 0xff);
+	assert_memory_equal(frame + sizeof one + 4, full_launch.nonce, NONCE_BYTES);
+}
+
+static void same_order(const struct order *have, const struct launch *want)
+{
+	const struct limits *limits = &want->limits;
+
+	assert_int_equal(have->turn_bytes, limits->turn_bytes);
+	assert_int_equal(have->turn_seconds, limits->turn_seconds);
+	assert_int_equal(have->lock_seconds, limits->lock_seconds);
+	assert_int_equal(have->control_seconds, limits->control_seconds);
+	assert_int_equal(have->remove_seconds, limits->remove_seconds);
+	assert_int_equal(have->runtime, want->runtime != NULL);
+	assert_int_equal(have->file_limit, limits->file_bytes != 0);
+	assert_int_equal(have->root_count, want->root_count);
+	for (size_t i = 0; i < want->root_count; i++) {
+		assert_int_equal(have->root[i].dev, want->root[i].dev);
+		assert_int_equal(have->root[i].ino, want->root[i].ino);
+	}
+	assert_int_equal(have->env_count, want->env_count);
+	assert_int_equal(have->argv.count, want->argv.count);
+	same_strings(have->argv.at, want->argv.at, want->argv.count);
+	assert_null(have->argv.at[have->argv.count]);
+}
+
+/* The executor's half of what policy wrote. */
+static void orders_are_part_one(void **state)
+{
+	const struct launch *const both[] = {&full_launch, &bare_launch};
+	static struct order order;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(both); i++) {
+		const size_t len = frame_put_launch(frame, sizeof frame, both[i]);
+
+		memset(&order, 0xff, sizeof order);
+		assert_int_equal(frame_get_order(frame, len, &order), FRAME_OK);
+		same_order(&order, both[i]);
+	}
+	assert_null(order.argv.at[1]); /* of the fuller one before */
+	assert_int_equal(order.root[0].ino, 0);
+}
+
+/* Only the length of part two is looked at, and it must be the rest exactly. */
+static void part_two_is_passed_over(void **state)
+{
+	const size_t len = frame_put_launch(frame, sizeof frame, &full_launch);
+	const size_t two = FULL_PART_TWO;
+	static struct order order;
+
+	(void)state;
+	assert_memory_equal(frame + two, full_launch.nonce, NONCE_BYTES);
+	memset(frame + two, 0xff, len - two);
+	assert_int_equal(frame_get_order(frame, len, &order), FRAME_OK);
+	same_order(&order, &full_launch);
+	assert_int_equal(frame_get_launch(frame, len, &decoded.launch), FRAME_BAD);
+	for (size_t lie = 0; lie < 32; lie++) { /* each bit of the count flipped */
+		(void)frame_put_launch(frame, sizeof frame, &full_launch);
+		frame[two - 1 - lie / 8] ^= (uint8_t)(1 << lie % 8);
+		assert_int_equal(frame_get_order(frame, len, &order), FRAME_BAD);
+		assert_int_equal(frame_get_launch(frame, len, &decoded.launch), FRAME_BAD);
+	}
+}
+
+/* A count that agrees with a longer or shorter part two: the order is whole,
+ * the launch is not. */
+static void part_two_has_its_own_end(void **state)
+{
+	const size_t len = frame_put_launch(frame, sizeof frame, &full_launch);
+	const size_t two = FULL_PART_TWO;
+	static struct order order;
+
+	(void)state;
+	for (size_t end = two; end < len + 8; end++) {
+		const size_t count = end - two;
+
+		frame[two - 2] = (uint8_t)(count >> 8);
+		frame[two - 1] = (uint8_t)count;
+		assert_int_equal(frame_get_order(frame, end, &order), FRAME_OK);
+		assert_int_equal(frame_get_launch(frame, end, &decoded.launch),
+		                 end == len ? FRAME_OK : FRAME_BAD);
+	}
+}
+
+/* The optional figures: there, and then not 0; or not there. */
+static void absent_figures_take_no_room(void **state)
+{
+	static struct launch launch;
+	size_t with, without;
+
+	(void)state;
+	launch = bare_launch;
+	without = frame_put_launch(frame, sizeof frame, &launch);
+	launch.limits.file_bytes = 1;
+	with = frame_put_launch(frame, sizeof frame, &launch);
+	assert_int_equal(with, without + 8);
+	assert_int_equal(get(FRAME_LAUNCH, frame, with), FRAME_OK);
+	assert_int_equal(frame[PART_ONE + 4 + 26 + 8 + 32 + 7], 1);
+	frame[PART_ONE + 4 + 26 + 8 + 32 + 7] = 0;
+	assert_int_equal(get(FRAME_LAUNCH, frame, with), FRAME_BAD);
+	launch.runtime = "";
+	assert_int_equal(frame_put_launch(frame, sizeof frame, &launch), with + 5);
 }
 
 static void kind_is_read_from_the_head(void **state)
@@ -398,6 +538,8 @@ static void encoding_needs_all_its_room(void **state)
  * sanitizer sees a byte read behind it, is refused; so is one byte more. */
 static void only_the_exact_length_decodes(void **state)
 {
+	static struct order order;
+
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(samples); i++) {
 		const size_t len = put_sample(i);
@@ -407,11 +549,13 @@ static void only_the_exact_length_decodes(void **state)
 
 			memcpy(start, frame, shorter);
 			assert_int_equal(get(samples[i].kind, start, shorter), FRAME_BAD);
+			assert_int_equal(frame_get_order(start, shorter, &order), FRAME_BAD);
 		}
 		assert_true(decodes_to_itself(samples[i].kind, frame, len));
 		for (unsigned byte = 0; byte < 256; byte++) {
 			frame[len] = (uint8_t)byte;
 			assert_int_equal(get(samples[i].kind, frame, len + 1), FRAME_BAD);
+			assert_int_equal(frame_get_order(frame, len + 1, &order), FRAME_BAD);
 		}
 	}
 }
@@ -449,6 +593,7 @@ static void embedded_nul_is_refused(void **state)
 	static const char *const strings[] = {"unix:///run/docker.sock", "line\nline", "PATH=/bin",
 	                                      "HOME=/tmp/home", "runsc", "create", "/srv/b"};
 	const size_t len = put(FRAME_LAUNCH, &full_launch, frame, sizeof frame);
+	static struct order order;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(strings); i++) {
@@ -460,6 +605,8 @@ static void embedded_nul_is_refused(void **state)
 
 			found[at] = 0;
 			assert_int_equal(get(FRAME_LAUNCH, frame, len), FRAME_BAD);
+			assert_int_equal(frame_get_order(frame, len, &order),
+			                 found < frame + FULL_PART_TWO ? FRAME_BAD : FRAME_OK);
 			found[at] = before;
 		}
 		/* and its own NUL taken away */
@@ -476,6 +623,8 @@ static void refusal_leaves_the_output_alone(void **state)
 	static struct launch launch_before;
 	static struct facts facts;
 	static struct facts facts_before;
+	static struct order order;
+	static struct order order_before;
 	struct ask_image ask = some_ask;
 	struct answered answered = some_answered;
 	size_t len;
@@ -486,6 +635,11 @@ static void refusal_leaves_the_output_alone(void **state)
 	len = frame_put_launch(frame, sizeof frame, &full_launch);
 	assert_int_equal(frame_get_launch(frame, len - 1, &launch), FRAME_BAD);
 	assert_memory_equal(&launch, &launch_before, sizeof launch);
+
+	memset(&order, 0x5a, sizeof order);
+	memset(&order_before, 0x5a, sizeof order_before);
+	assert_int_equal(frame_get_order(frame, len - 1, &order), FRAME_BAD);
+	assert_memory_equal(&order, &order_before, sizeof order);
 
 	memset(&facts, 0x5a, sizeof facts);
 	memset(&facts_before, 0x5a, sizeof facts_before);
@@ -511,11 +665,12 @@ static void answers_are_to_questions(void **state)
 
 	(void)state;
 	for (unsigned kind = 0; kind < 256; kind++) {
-		const bool question = kind == FRAME_ASK_CONTEXT || kind == FRAME_ASK_IMAGE;
-
 		frame[len - 2] = (uint8_t)kind;
 		assert_int_equal(frame_get_answered(frame, len, &answered),
-		                 question ? FRAME_OK : FRAME_BAD);
+		                 kind <= 1 ? FRAME_OK : FRAME_BAD);
+		if (kind <= 1)
+			assert_int_equal(answered.question,
+			                 kind == 0 ? FRAME_ASK_CONTEXT : FRAME_ASK_IMAGE);
 	}
 	answered.question = FRAME_FACTS;
 	assert_int_equal(frame_put_answered(frame, sizeof frame, &answered), 0);
@@ -563,33 +718,71 @@ static void counts_are_bounded(void **state)
 	}
 }
 
-/* The same on the wire: a count with all its items, one more than there is
- * room for.  A bare frame ends in the six counts, all of them 0. */
-static void decoded_counts_are_bounded(void **state)
+static void put_count(size_t at, size_t count)
+{
+	frame[at] = (uint8_t)(count >> 8);
+	frame[at + 1] = (uint8_t)count;
+}
+
+/* The same on the wire: a list with all its items, one more than there is room
+ * for.  In a bare frame argv is the last of part one, and part two ends in the
+ * three other lists. */
+static void decoded_lists_are_bounded(void **state)
 {
 	static const uint8_t word[] = {0, 0, 0, 1, 'w', 0};
 	const size_t bare = frame_put_launch(frame, sizeof frame, &bare_launch);
+	const struct {
+		size_t at;
+		unsigned max;
+	} lists[] = {
+		{PART_ONE - 2, ARGV_MAX},
+		{bare - 6, WORDS_MAX},
+		{bare - 4, INHERITED_MAX},
+		{bare - 2, INHERITED_MAX},
+	};
+	static struct order order;
 
 	(void)state;
-	for (unsigned list = 0; list < 5; list++) { /* from the last, argv, backwards */
-		static const unsigned max[] = {ARGV_MAX, INHERITED_MAX, INHERITED_MAX, WORDS_MAX,
-		                               ENV_MAX + 1};
-		const size_t count_at = bare - 2 * (list + 1);
-
+	for (size_t list = 0; list < COUNT_OF(lists); list++) {
 		for (unsigned more = 0; more < 2; more++) {
-			const unsigned items = max[list] + more;
-			size_t len = count_at;
+			const unsigned items = lists[list].max + more;
+			const size_t behind = lists[list].at + 2, added = items * sizeof word;
 
 			(void)frame_put_launch(frame, sizeof frame, &bare_launch);
-			frame[len++] = (uint8_t)(items >> 8);
-			frame[len++] = (uint8_t)items;
-			for (unsigned k = 0; k < items; k++, len += sizeof word)
-				memcpy(frame + len, word, sizeof word);
-			memset(frame + len, 0, 2 * (size_t)list);
-			len += 2 * (size_t)list;
-			assert_int_equal(get(FRAME_LAUNCH, frame, len),
+			memmove(frame + behind + added, frame + behind, bare - behind);
+			put_count(behind - 2, items);
+			for (unsigned k = 0; k < items; k++)
+				memcpy(frame + behind + k * sizeof word, word, sizeof word);
+			if (list > 0)
+				put_count(PART_ONE + 2, bare - PART_ONE - 4 + added);
+			assert_int_equal(get(FRAME_LAUNCH, frame, bare + added),
 			                 more ? FRAME_BAD : FRAME_OK);
+			assert_int_equal(frame_get_order(frame, bare + added, &order),
+			                 more && list == 0 ? FRAME_BAD : FRAME_OK);
 		}
+	}
+}
+
+/* Of roots, part one has 16 bytes each; of env, the count only. */
+static void decoded_counts_are_bounded(void **state)
+{
+	const size_t roots_at = PART_ONE - 6, env_at = PART_ONE - 4;
+	const size_t bare = frame_put_launch(frame, sizeof frame, &bare_launch);
+	static struct order order;
+
+	(void)state;
+	for (unsigned more = 0; more < 2; more++) {
+		const size_t added = 16 * (ROOTS_MAX + (size_t)more);
+
+		(void)frame_put_launch(frame, sizeof frame, &bare_launch);
+		memmove(frame + env_at + added, frame + env_at, bare - env_at);
+		put_count(roots_at, ROOTS_MAX + more);
+		assert_int_equal(frame_get_order(frame, bare + added, &order),
+		                 more ? FRAME_BAD : FRAME_OK);
+		(void)frame_put_launch(frame, sizeof frame, &bare_launch);
+		put_count(env_at, ENV_MAX + 1 + more);
+		assert_int_equal(frame_get_order(frame, bare, &order),
+		                 more ? FRAME_BAD : FRAME_OK);
 	}
 }
 
@@ -680,6 +873,8 @@ static void decoded_strings_are_bounded(void **state)
 	assert_int_equal(found[-1], 91);
 	memmove(found + 1, found, len - (size_t)(found - frame));
 	found[-1] = 92;
+	frame[FULL_PART_TWO - 1]++; /* part two's count; no carry in this frame */
+	assert_int_not_equal(frame[FULL_PART_TWO - 1], 0);
 	assert_int_equal(get(FRAME_LAUNCH, frame, len + 1), FRAME_BAD);
 }
 
@@ -741,6 +936,11 @@ int main(void)
 		cmocka_unit_test(launch_round_trips),
 		cmocka_unit_test(decoding_starts_afresh),
 		cmocka_unit_test(layout_is_fixed),
+		cmocka_unit_test(part_one_is_fixed),
+		cmocka_unit_test(orders_are_part_one),
+		cmocka_unit_test(part_two_is_passed_over),
+		cmocka_unit_test(part_two_has_its_own_end),
+		cmocka_unit_test(absent_figures_take_no_room),
 		cmocka_unit_test(kind_is_read_from_the_head),
 		cmocka_unit_test(other_kinds_are_refused),
 		cmocka_unit_test(encoding_needs_all_its_room),
@@ -750,6 +950,7 @@ int main(void)
 		cmocka_unit_test(refusal_leaves_the_output_alone),
 		cmocka_unit_test(answers_are_to_questions),
 		cmocka_unit_test(counts_are_bounded),
+		cmocka_unit_test(decoded_lists_are_bounded),
 		cmocka_unit_test(decoded_counts_are_bounded),
 		cmocka_unit_test(strings_are_bounded),
 		cmocka_unit_test(decoded_strings_are_bounded),

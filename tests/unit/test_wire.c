@@ -34,22 +34,30 @@ static void integers_are_big_endian(void **state)
 	struct wire_in in;
 
 	(void)state;
-	wire_put_u8(&out, 0x12);
-	wire_put_u16(&out, 0x1234);
-	wire_put_u32(&out, 0x12345678);
-	wire_put_u64(&out, 0x0123456789abcdef);
+	wire_put(&out, 1, 0x12, UINT8_MAX);
+	wire_put(&out, 2, 0x1234, UINT16_MAX);
+	wire_put(&out, 4, 0x12345678, UINT32_MAX);
+	wire_put(&out, 8, 0x0123456789abcdef, UINT64_MAX);
 	assert_false(out.bad);
 	assert_int_equal(out.len, sizeof wanted);
+	assert_int_equal(wire_length(&out), sizeof wanted);
 	assert_memory_equal(room, wanted, sizeof wanted);
 	assert_int_equal(room[sizeof wanted], GUARD);
 
 	in = reader(wanted, sizeof wanted);
-	assert_int_equal(wire_get_u8(&in), 0x12);
+	assert_int_equal(wire_get(&in, 1, UINT8_MAX), 0x12);
 	assert_false(wire_end(&in));
-	assert_int_equal(wire_get_u16(&in), 0x1234);
-	assert_int_equal(wire_get_u32(&in), 0x12345678);
-	assert_true(wire_get_u64(&in) == 0x0123456789abcdef);
+	assert_int_equal(wire_get(&in, 2, UINT16_MAX), 0x1234);
+	assert_int_equal(wire_get(&in, 4, UINT32_MAX), 0x12345678);
+	assert_true(wire_get(&in, 8, UINT64_MAX) == 0x0123456789abcdef);
 	assert_true(wire_end(&in));
+}
+
+static const unsigned widths[] = {1, 2, 4, 8};
+
+static uint64_t greatest(unsigned width)
+{
+	return UINT64_MAX >> (64 - 8 * width);
 }
 
 static void integers_keep_their_extremes(void **state)
@@ -62,33 +70,62 @@ static void integers_keep_their_extremes(void **state)
 		struct wire_out out = writer(sizeof room);
 		struct wire_in in;
 
-		wire_put_u8(&out, (uint8_t)values[i]);
-		wire_put_u16(&out, (uint16_t)values[i]);
-		wire_put_u32(&out, (uint32_t)values[i]);
-		wire_put_u64(&out, values[i]);
+		for (size_t w = 0; w < COUNT_OF(widths); w++)
+			wire_put(&out, widths[w], values[i] & greatest(widths[w]), UINT64_MAX);
+		assert_int_equal(wire_length(&out), 15);
 		in = reader(room, out.len);
-		assert_int_equal(wire_get_u8(&in), (uint8_t)values[i]);
-		assert_int_equal(wire_get_u16(&in), (uint16_t)values[i]);
-		assert_int_equal(wire_get_u32(&in), (uint32_t)values[i]);
-		assert_true(wire_get_u64(&in) == values[i]);
+		for (size_t w = 0; w < COUNT_OF(widths); w++)
+			assert_true(wire_get(&in, widths[w], UINT64_MAX) ==
+			            (values[i] & greatest(widths[w])));
 		assert_true(wire_end(&in));
+	}
+}
+
+/* A value at its greatest is written and read, one beyond is neither. */
+static void integers_obey_their_maximum(void **state)
+{
+	static const uint64_t most[] = {0, 1, 5, 254};
+
+	(void)state;
+	for (size_t w = 0; w < COUNT_OF(widths); w++) {
+		for (size_t i = 0; i < COUNT_OF(most); i++) {
+			struct wire_out out = writer(sizeof room);
+			struct wire_in in;
+
+			wire_put(&out, widths[w], most[i], most[i]);
+			assert_int_equal(wire_length(&out), widths[w]);
+			in = reader(room, widths[w]);
+			assert_true(wire_get(&in, widths[w], most[i]) == most[i]);
+			assert_true(wire_end(&in));
+
+			wire_put(&out, widths[w], most[i] + 1, most[i]);
+			assert_true(out.bad);
+			assert_int_equal(out.len, widths[w]);
+			assert_int_equal(wire_length(&out), 0);
+
+			out = writer(sizeof room);
+			wire_put(&out, widths[w], most[i] + 1, UINT64_MAX);
+			in = reader(room, widths[w]);
+			assert_true(wire_get(&in, widths[w], most[i]) == 0);
+			assert_true(in.bad);
+			assert_false(wire_end(&in));
+		}
 	}
 }
 
 /* Puts one item of each kind, ALL_BYTES in all. */
 static void put_all(struct wire_out *out)
 {
-	wire_put_u8(out, 1);
-	wire_put_u16(out, 2);
-	wire_put_u32(out, 3);
-	wire_put_u64(out, 4);
-	wire_put_bytes(out, (const uint8_t *)"ab", 2);
-	wire_put_string(out, "c");
-	wire_put_optional(out, NULL);
-	wire_put_optional(out, "");
+	wire_put(out, 1, 1, 1);
+	wire_put(out, 2, 2, 2);
+	wire_put(out, 4, 3, 3);
+	wire_put(out, 8, 4, 4);
+	wire_put_string(out, "c", 9);
+	wire_put_optional(out, NULL, 9);
+	wire_put_optional(out, "", 9);
 }
 
-#define ALL_BYTES (1 + 2 + 4 + 8 + 2 + 6 + 1 + 6)
+#define ALL_BYTES (1 + 2 + 4 + 8 + 6 + 1 + 6)
 
 static void output_stays_within_its_room(void **state)
 {
@@ -98,6 +135,7 @@ static void output_stays_within_its_room(void **state)
 
 		put_all(&out);
 		assert_int_equal(out.bad, cap < ALL_BYTES);
+		assert_int_equal(wire_length(&out), cap < ALL_BYTES ? 0 : ALL_BYTES);
 		assert_true(out.len <= cap);
 		for (size_t i = out.len; i < sizeof room; i++)
 			assert_int_equal(room[i], GUARD);
@@ -108,22 +146,13 @@ static void output_stays_within_its_room(void **state)
 static void integers_need_their_width(void **state)
 {
 	(void)state;
-	for (unsigned kind = 0; kind < 4; kind++) {
-		const size_t width = (size_t)1 << kind;
-
+	for (size_t w = 0; w < COUNT_OF(widths); w++) {
 		for (size_t short_by = 0; short_by < 2; short_by++) {
-			struct wire_out out = writer(width - short_by);
+			struct wire_out out = writer(widths[w] - short_by);
 
-			if (kind == 0)
-				wire_put_u8(&out, 1);
-			else if (kind == 1)
-				wire_put_u16(&out, 1);
-			else if (kind == 2)
-				wire_put_u32(&out, 1);
-			else
-				wire_put_u64(&out, 1);
+			wire_put(&out, widths[w], 1, 1);
 			assert_int_equal(out.bad, short_by == 1);
-			assert_int_equal(out.len, short_by == 1 ? 0 : width);
+			assert_int_equal(out.len, short_by == 1 ? 0 : widths[w]);
 		}
 	}
 }
@@ -134,15 +163,15 @@ static void output_badness_sticks(void **state)
 	struct wire_out out = writer(3);
 
 	(void)state;
-	wire_put_u8(&out, 7);
-	wire_put_u32(&out, 7);
+	wire_put(&out, 1, 7, 7);
+	wire_put(&out, 4, 7, 7);
 	assert_true(out.bad);
-	wire_put_u8(&out, 7);
-	wire_put_bytes(&out, (const uint8_t *)"a", 1);
-	wire_put_string(&out, "");
-	wire_put_optional(&out, NULL);
+	wire_put(&out, 1, 7, 7);
+	wire_put_string(&out, "", 9);
+	wire_put_optional(&out, NULL, 9);
 	assert_true(out.bad);
 	assert_int_equal(out.len, 1);
+	assert_int_equal(wire_length(&out), 0);
 }
 
 static void strings_carry_count_and_nul(void **state)
@@ -152,10 +181,10 @@ static void strings_carry_count_and_nul(void **state)
 	struct wire_in in;
 
 	(void)state;
-	wire_put_string(&out, "hi");
-	wire_put_optional(&out, NULL);
-	wire_put_optional(&out, "");
-	assert_int_equal(out.len, sizeof wanted);
+	wire_put_string(&out, "hi", 2);
+	wire_put_optional(&out, NULL, 9);
+	wire_put_optional(&out, "", 0);
+	assert_int_equal(wire_length(&out), sizeof wanted);
 	assert_memory_equal(room, wanted, sizeof wanted);
 
 	in = reader(wanted, sizeof wanted);
@@ -163,6 +192,16 @@ static void strings_carry_count_and_nul(void **state)
 	assert_null(wire_get_optional(&in, 9));
 	assert_string_equal(wire_get_optional(&in, 0), "");
 	assert_true(wire_end(&in));
+}
+
+static void missing_strings_are_not_written(void **state)
+{
+	struct wire_out out = writer(sizeof room);
+
+	(void)state;
+	wire_put_string(&out, NULL, UINT32_MAX);
+	assert_true(out.bad);
+	assert_int_equal(out.len, 0);
 }
 
 static void decoded_strings_lie_in_the_frame(void **state)
@@ -181,10 +220,16 @@ static void strings_obey_their_maximum(void **state)
 	(void)state;
 	for (size_t max = 0; max < 6; max++) {
 		struct wire_in in = reader(bytes, sizeof bytes);
+		struct wire_out out = writer(sizeof room);
 
 		assert_string_equal(wire_get_string(&in, max), max < 3 ? "" : "abc");
 		assert_int_equal(in.bad, max < 3);
 		assert_int_equal(wire_end(&in), max >= 3);
+		wire_put_string(&out, "abc", max);
+		assert_int_equal(wire_length(&out), max < 3 ? 0 : sizeof bytes);
+		out = writer(sizeof room);
+		wire_put_optional(&out, "abc", max);
+		assert_int_equal(wire_length(&out), max < 3 ? 0 : 1 + sizeof bytes);
 	}
 }
 
@@ -245,14 +290,9 @@ static void truncated_input_is_refused(void **state)
 	put_all(&out);
 	for (size_t len = 0; len <= out.len; len++) {
 		struct wire_in in = reader(room, len);
-		uint8_t two[2] = {GUARD, GUARD};
 
-		(void)wire_get_u8(&in);
-		(void)wire_get_u16(&in);
-		(void)wire_get_u32(&in);
-		(void)wire_get_u64(&in);
-		wire_get_bytes(&in, two, sizeof two);
-		assert_memory_equal(two, len < 17 ? "\0\0" : "ab", 2);
+		for (size_t w = 0; w < COUNT_OF(widths); w++)
+			(void)wire_get(&in, widths[w], UINT64_MAX);
 		(void)wire_get_string(&in, 9);
 		(void)wire_get_optional(&in, 9);
 		(void)wire_get_optional(&in, 9);
@@ -265,15 +305,10 @@ static void input_badness_sticks(void **state)
 {
 	static const uint8_t bytes[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 	struct wire_in in = {.at = bytes, .len = sizeof bytes, .bad = true};
-	uint8_t got[2] = {GUARD, GUARD};
 
 	(void)state;
-	assert_int_equal(wire_get_u8(&in), 0);
-	assert_int_equal(wire_get_u16(&in), 0);
-	assert_int_equal(wire_get_u32(&in), 0);
-	assert_true(wire_get_u64(&in) == 0);
-	wire_get_bytes(&in, got, sizeof got);
-	assert_memory_equal(got, "\0\0", 2);
+	for (size_t w = 0; w < COUNT_OF(widths); w++)
+		assert_true(wire_get(&in, widths[w], UINT64_MAX) == 0);
 	assert_string_equal(wire_get_string(&in, 9), "");
 	assert_null(wire_get_optional(&in, 9));
 	assert_int_equal(in.pos, 0);
@@ -286,11 +321,11 @@ static void the_end_is_the_last_byte(void **state)
 	struct wire_in in = reader(bytes, sizeof bytes);
 
 	(void)state;
-	(void)wire_get_u8(&in);
+	(void)wire_get(&in, 1, UINT8_MAX);
 	assert_false(wire_end(&in));
-	(void)wire_get_u8(&in);
+	(void)wire_get(&in, 1, UINT8_MAX);
 	assert_true(wire_end(&in));
-	(void)wire_get_u8(&in);
+	(void)wire_get(&in, 1, UINT8_MAX);
 	assert_false(wire_end(&in));
 }
 
@@ -299,10 +334,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(integers_are_big_endian),
 		cmocka_unit_test(integers_keep_their_extremes),
+		cmocka_unit_test(integers_obey_their_maximum),
 		cmocka_unit_test(output_stays_within_its_room),
 		cmocka_unit_test(integers_need_their_width),
 		cmocka_unit_test(output_badness_sticks),
 		cmocka_unit_test(strings_carry_count_and_nul),
+		cmocka_unit_test(missing_strings_are_not_written),
 		cmocka_unit_test(decoded_strings_lie_in_the_frame),
 		cmocka_unit_test(strings_obey_their_maximum),
 		cmocka_unit_test(bad_strings_are_refused),
