@@ -9,8 +9,7 @@
 #define VARIABLES 8
 
 /* The holes: told by their address, never by what they hold. */
-static const char endpoint[] = "ENDPOINT", subject[] = "SUBJECT", name[] = "NAME",
-                  label[] = "LABEL";
+static const char endpoint[] = "ENDPOINT", subject[] = "SUBJECT", state[] = "STATE";
 
 /* ADMIT_FORMAT of policy/admit.h; a test compares them. */
 static const char list_format[] =
@@ -36,26 +35,24 @@ static const char *const table[DOCKER_COMMANDS][WORDS] = {
                            result_format, subject},
 	[DOCKER_REMOVE] = {"docker", "--host", endpoint, "container", "rm", "--force", "--volumes",
                            subject},
-	[DOCKER_GONE] = {"docker", "--host", endpoint, "container", "ls", "--all", "--quiet",
-                         "--no-trunc", "--filter", subject},
 	[DOCKER_FIND] = {"docker", "--host", endpoint, "container", "ls", "--all", "--quiet",
-                         "--no-trunc", "--filter", label, "--filter", name},
+	                 "--no-trunc", "--filter", state, "--filter", subject},
 };
 
-void docker_environment(struct docker *docker, const char *state_path)
+void docker_environment(struct docker *docker, const char *state_path, const char *state_id)
 {
 	(void)snprintf(docker->home, sizeof(docker->home), "HOME=%s/docker", state_path);
 	(void)snprintf(docker->config, sizeof(docker->config), "DOCKER_CONFIG=%s/docker", state_path);
+	(void)snprintf(docker->state, sizeof(docker->state), "label=dev.cofferdam.state=%s",
+	               state_id);
 }
 
 static const char *fill(const struct docker *docker, const char *word, const char *with)
 {
 	if (word == endpoint)
 		return docker->endpoint;
-	if (word == name)
-		return docker->name;
-	if (word == label)
-		return docker->label;
+	if (word == state)
+		return docker->state;
 	return word == subject ? with : word;
 }
 

@@ -19,8 +19,7 @@ enum docker_command {
 	DOCKER_START, /* subject: id */
 	DOCKER_RESULT, /* subject: id; one line of words */
 	DOCKER_REMOVE, /* subject: id */
-	DOCKER_GONE, /* subject: id=ID; the id while it exists */
-	DOCKER_FIND, /* the id that has our name and nonce label */
+	DOCKER_FIND, /* subject: a run's label; the id of our container that has it */
 	DOCKER_COMMANDS
 };
 
@@ -29,12 +28,11 @@ struct docker {
 	char home[SELF_PATH + 32]; /* HOME=<state directory>/docker */
 	char config[SELF_PATH + 32]; /* DOCKER_CONFIG=the same */
 	char endpoint[sizeof("unix://") + ENDPOINT_PATH_MAX];
-	char name[NAME_BYTES_MAX + 16]; /* filter: name=^/NAME$ */
-	char label[64]; /* filter: label=dev.cofferdam.run=NONCE */
+	char state[sizeof("label=dev.cofferdam.state=") + ID_HEX]; /* filter: our containers */
 };
 
-/* home and config, from the state directory's path. */
-void docker_environment(struct docker *docker, const char *state_path);
+/* home, config and state, from the state directory's path and id. */
+void docker_environment(struct docker *docker, const char *state_path, const char *state_id);
 
 /* Starts a command of the table, with in and out as standard input and output
  * (-1: as in child.h). */

@@ -17,10 +17,13 @@
 
 #include "../ipc/channel.h"
 #include "../ipc/frame.h"
+#include "audit.h"
 #include "child.h"
 #include "docker.h"
 #include "gate.h"
+#include "guardian.h"
 #include "life.h"
+#include "removal.h"
 #include "say.h"
 #include "self.h"
 #include "state.h"
@@ -31,15 +34,12 @@
 #define ASK_SECONDS 25 /* one answer of docker's */
 #define SAY_MS 5000
 
-/* After a create with an unknown outcome: for so long the engine may still
- * carry it out.  Looks at the engine, and retries of a removal, are so far
- * apart at first and at last. */
-#define QUIET_MS 3000
-#define PAUSE_MS 50
-#define PAUSE_MAX_MS 1000
 #define LOCK_PAUSE_MS 20
 
-#define CONTAINER_ID 64 /* lower-case hex digits */
+/* Orphans of earlier runs: at most so many, and so long for each, a launch. */
+#define REAP_MOST 4
+#define REAP_SECONDS 10
+
 #define RESULT_WORDS 5 /* of DOCKER_RESULT */
 
 _Static_assert(TURN_BYTES_MAX == 2097152, "policy_start says it in words");
@@ -72,9 +72,12 @@ struct run {
 	struct order order;
 	struct gate gate; /* what it says */
 
+	struct audit events;
+	struct guardian guardian;
+	struct removal removal;
+	const char *id; /* removal's */
 	bool sent; /* docker was told to create */
-	char filter[3 + CONTAINER_ID + 1]; /* id=ID */
-	const char *id; /* the ID in it, "" while unknown */
+	bool verified; /* the id is that of a container with our labels */
 
 	int status; /* the exit status so far, and why */
 	char code[SAY_WORD];
@@ -139,6 +142,17 @@ static enum life_event fail_child(struct run *run, enum executor_reason why,
 	return fail(run, why, "%s%s%s", what, text[0] != '\0' ? ": " : "", text);
 }
 
+/* One line in the audit file, if there is one. */
+static enum life_event log_event(struct run *run, enum audit_event what, int code)
+{
+	bool oom = what == AUDIT_EXIT && run->oom;
+
+	if (audit_say(&run->events, what, run->nonce_hex, run->id, code, oom) ||
+	    run->order.audit_optional)
+		return E_OK;
+	return fail_errno(run, WHY_AUDIT_EVENT, "writing");
+}
+
 static enum life_event signalled(struct run *run)
 {
 	return fail(run, WHY_SIGNALLED, "signal %d", child_signal());
@@ -192,7 +206,7 @@ static void policy_start(struct run *run, struct child *child, const char *comma
 
 	if (run->action == A_READ_TURN) /* the gate compares with limits.turnBytes */
 		argv[words++] = "--max-bytes=2097152";
-	if (run->options->value[OPTION_JSON] != NULL && run->action != A_DECIDE)
+	if (run->options->value[OPTION_JSON] != NULL)
 		argv[words] = "--json";
 	memcpy(plan.fd, fd, (size_t)count * sizeof(fd[0]));
 	child_start(child, &plan);
@@ -205,19 +219,6 @@ static void close_all(int *fd, size_t count)
 			close(fd[i]);
 		fd[i] = -1;
 	}
-}
-
-/* Takes a container's id from a child's output: exactly that and a newline. */
-static bool take_id(struct run *run, const struct child *child)
-{
-	char line[CONTAINER_ID + 2];
-
-	if (child_length(child->out) != CONTAINER_ID + 1 ||
-	    child_read(child->out, line, sizeof(line)) != CONTAINER_ID + 1 ||
-	    strspn(line, "0123456789abcdef") != CONTAINER_ID || line[CONTAINER_ID] != '\n')
-		return false;
-	memcpy(run->filter + 3, line, CONTAINER_ID);
-	return true;
 }
 
 /* The roots are still the directories that policy examined. */
@@ -262,6 +263,7 @@ static enum life_event open_files(struct run *run)
 	if (value[OPTION_AUDIT] != NULL &&
 	    (why = self_audit(value[OPTION_AUDIT], &run->audit, run->audit_path)) != WHY_NONE)
 		return fail_errno(run, why, value[OPTION_AUDIT]);
+	run->events.fd = run->audit;
 	if ((why = self_docker(value[OPTION_DOCKER], run->docker.path)) != WHY_NONE)
 		return fail(run, why, "%s", run->docker.path);
 	if ((why = self_policy(&run->policy, run->own_path, run->policy_path)) != WHY_NONE)
@@ -277,15 +279,15 @@ static enum life_event set_up(struct run *run)
 
 	run->turn_in = STDIN_FILENO;
 	run->config = run->audit = run->policy = run->turn = run->plan = -1;
-	memcpy(run->filter, "id=", 3);
-	run->id = run->filter + 3;
+	run->id = run->removal.id;
+	run->events.fd = -1;
 	if (why != WHY_NONE)
 		return fail(run, why, "%s", "");
 	if (run->options->status_fd >= 0 && fcntl(run->options->status_fd, F_GETFD) < 0)
 		return fail_errno(run, WHY_USAGE, "--status-fd");
 	if (open_files(run) != E_OK)
 		return E_FAIL;
-	docker_environment(&run->docker, run->state.path);
+	docker_environment(&run->docker, run->state.path, run->state.id);
 	if (!state_random(run->nonce, run->nonce_hex) || !child_set_up() || chdir("/") != 0)
 		return fail_errno(run, WHY_START, "setting up");
 	return E_OK;
@@ -485,14 +487,37 @@ static enum life_event check_launch(struct run *run)
 	if (run->turn_bytes > order->turn_bytes)
 		return fail(run, WHY_TURN_SIZE, "%zu bytes", run->turn_bytes);
 	strlcpy(docker->endpoint, word[GATE_AT_ENDPOINT], sizeof(docker->endpoint));
-	(void)snprintf(docker->name, sizeof(docker->name), "name=^/%s$", word[GATE_AT_NAME]);
-	(void)snprintf(docker->label, sizeof(docker->label), "label=dev.cofferdam.run=%s",
-	               run->nonce_hex);
+	removal_init(&run->removal, docker, run->nonce_hex);
+	run->removal.control_seconds = order->control_seconds;
+	run->removal.remove_seconds = order->remove_seconds;
 	run->plan = child_document(run->frame, run->frame_bytes);
 	return run->plan >= 0 ? E_OK : fail_errno(run, WHY_START, "the plan");
 }
 
 /* ---- under the lock ---- */
+
+/* One orphan, whose claim state_reap holds for us. */
+static bool reap_one(void *context, const char *nonce)
+{
+	struct run *run = context;
+	struct removal removal;
+
+	removal_init(&removal, &run->docker, nonce);
+	removal.control_seconds = removal.remove_seconds = REAP_SECONDS;
+	if (child_signal() != 0 || !removal_run(&removal, false))
+		return false;
+	if (removal.id[0] != '\0' &&
+	    !audit_say(&run->events, AUDIT_REAPED, nonce, removal.id, 0, false))
+		fail_errno(run, WHY_AUDIT_EVENT, "writing");
+	return true;
+}
+
+/* What killed runs have left; what does not go now is left for the next. */
+static enum life_event reap(struct run *run)
+{
+	state_reap(&run->state, REAP_MOST, REMOVAL_QUIET_MS / 1000 + 1, reap_one, run);
+	return E_OK;
+}
 
 static enum life_event take_lock(struct run *run)
 {
@@ -519,6 +544,13 @@ static enum life_event take_claim(struct run *run)
 	return fail_errno(run, WHY_CLAIM, run->nonce_hex);
 }
 
+static enum life_event guard(struct run *run)
+{
+	if (guardian_start(&run->guardian, &run->state, &run->removal))
+		return E_OK;
+	return fail_errno(run, WHY_START, "the guardian");
+}
+
 /* What became of the create command.  A failure that docker reports as the
  * engine's answer, or that is the CLI's own (125), made nothing; after any
  * other the engine may still make the container. */
@@ -534,7 +566,7 @@ static enum life_event created(struct run *run, struct child *child)
 		fail_child(run, WHY_DOCKER_CREATE, child, "docker container create");
 		return child->status == 125 || strcmp(text, engine_says) == 0 ? E_FAIL : E_UNSURE;
 	}
-	if (!take_id(run, child)) {
+	if (!removal_take_id(&run->removal, child)) {
 		fail(run, WHY_DOCKER_CREATE, "%s", "docker printed something else than an id");
 		return E_UNSURE;
 	}
@@ -600,6 +632,7 @@ static enum life_event check(struct run *run)
 		event = checked(run);
 	for (size_t i = 0; i < 4; i++)
 		child_finish(&child[i]);
+	run->verified = event == E_OK;
 	return event;
 }
 
@@ -624,6 +657,8 @@ static enum life_event start(struct run *run)
 
 	if (!same_roots(run))
 		return fail(run, WHY_IDENTITY, "%s", "before the worker was started");
+	if (log_event(run, AUDIT_LAUNCH, 0) != E_OK)
+		return E_FAIL;
 	if (pipe2(link, O_CLOEXEC) != 0 || lseek(run->turn, 0, SEEK_SET) != 0)
 		return fail_errno(run, WHY_START, "pipe");
 	docker_start(&child[0], &run->docker, DOCKER_START, run->id, run->turn, link[1]);
@@ -640,29 +675,6 @@ static enum life_event start(struct run *run)
 	child_stop(&child[0]);
 	child_stop(&child[1]);
 	return stopped(run, wait, WHY_TURN_DEADLINE, "the worker", seconds) ? E_FAIL : E_OK;
-}
-
-enum look { LOOK_GONE, LOOK_THERE, LOOK_UNKNOWN };
-
-/* Asks docker whether our container exists: by its id once that is known,
- * before that by name and nonce, which finds the id.  Never by name alone. */
-static enum look look(struct run *run, int64_t deadline)
-{
-	int64_t limit = after(run->order.control_seconds);
-	struct child *child = &run->child[3];
-	enum look found = LOOK_UNKNOWN;
-
-	docker_start(child, &run->docker, run->id[0] != '\0' ? DOCKER_GONE : DOCKER_FIND,
-	             run->filter, -1, -1);
-	child_wait(child, 1, -1, 0, limit < deadline ? limit : deadline);
-	if (child->ended && child->status == 0) {
-		if (child_length(child->out) == 0)
-			found = LOOK_GONE;
-		else if (take_id(run, child))
-			found = LOOK_THERE;
-	}
-	child_finish(child);
-	return found;
 }
 
 /* What the end of the worker means, by the words of DOCKER_RESULT: status,
@@ -686,6 +698,7 @@ static enum life_event judge(struct run *run, char *const word[RESULT_WORDS])
 		                                 "docker left while the worker runs");
 	run->ended = true;
 	run->oom = strcmp(word[2], "true") == 0;
+	log_event(run, AUDIT_EXIT, run->exit_code);
 	if (run->exit_code != 0) {
 		char said[SAY_CHILD / 2];
 		size_t len = child_read(docker->err, said, sizeof(said));
@@ -727,7 +740,7 @@ static enum life_event find_result(struct run *run)
 		event = E_FAIL;
 	else if (child->status == 0 && cut(line, word))
 		event = judge(run, word);
-	else if (look(run, after(seconds)) == LOOK_GONE)
+	else if (removal_look(&run->removal, after(seconds)) == REMOVAL_GONE)
 		fail(run, WHY_WORKER_VANISHED, "%s", "docker does not know it any more");
 	else
 		fail_child(run, WHY_DOCKER_FAILED, child, "docker container inspect");
@@ -739,34 +752,19 @@ static enum life_event find_result(struct run *run)
 
 static enum life_event remove_container(struct run *run)
 {
-	int64_t quiet = child_now() + (run->action == A_SETTLE ? QUIET_MS : 0);
-	int64_t deadline = quiet + (int64_t)run->order.remove_seconds * 1000;
-	int64_t pause = PAUSE_MS, begun;
-	struct child *child = &run->child[2];
-
 	child_shield(true);
-	while (run->sent && (begun = child_now()) < deadline) {
-		bool known = run->id[0] != '\0';
-		enum look found;
-
-		if (known) { /* what rm says proves nothing */
-			docker_start(child, &run->docker, DOCKER_REMOVE, run->id, -1, -1);
-			child_wait(child, 1, -1, 0, after(run->order.control_seconds));
-			child_finish(child);
-		}
-		found = look(run, deadline);
-		if (found == LOOK_GONE && (known || begun >= quiet))
-			return E_OK;
-		if (!known && found == LOOK_THERE)
-			continue;
-		child_wait(NULL, 0, -1, 0, child_now() + pause);
-		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
-	}
 	if (!run->sent)
 		return E_OK;
+	if (!run->verified) /* what create printed may be anybody's */
+		run->id = memset(run->removal.id, 0, sizeof(run->removal.id));
+	if (removal_run(&run->removal, run->action == A_SETTLE)) {
+		log_event(run, AUDIT_REMOVED, run->status); /* gone it is, whatever the file says */
+		return E_OK;
+	}
+	log_event(run, AUDIT_RESIDUAL, 80);
 	return fail(run, WHY_RESIDUAL, "container %s, named %s, of run %s at %s",
-	            run->id[0] != '\0' ? run->id : "of unknown id", run->order.argv.at[GATE_AT_NAME],
-	            run->nonce_hex, run->docker.endpoint);
+	            run->id[0] != '\0' ? run->id : "of unknown id",
+	            run->order.argv.at[GATE_AT_NAME], run->nonce_hex, run->docker.endpoint);
 }
 
 static enum life_event drop_claim(struct run *run)
@@ -799,6 +797,8 @@ static enum life_event release(struct run *run)
 	size_t len = child_length(run->child[1].out);
 
 	child_shield(false);
+	if (run->status != 0) /* of an audit line: there is no success without it */
+		return E_FAIL;
 	if (pread(run->child[1].out, reply, len, 0) == (ssize_t)len &&
 	    put(STDOUT_FILENO, reply, len, INT64_MAX))
 		return E_OK;
@@ -817,8 +817,10 @@ static const struct {
 	[A_READ_TURN] = {"turn", read_turn, false},
 	[A_DECIDE] = {"decide", decide, false},
 	[A_GATE] = {"gate", check_launch, false},
+	[A_REAP] = {"reap", reap, false},
 	[A_LOCK] = {"lock", take_lock, false},
 	[A_CLAIM] = {"claim", take_claim, false},
+	[A_GUARD] = {"guard", guard, false},
 	[A_CREATE] = {"create", create, false},
 	[A_CHECK] = {"check", check, false},
 	[A_UNLOCK] = {"unlock", unlock, true},
@@ -859,6 +861,7 @@ static enum life_event report(struct run *run)
 	bool told;
 
 	child_shield(true);
+	guardian_end(&run->guardian);
 	told = put(STDERR_FILENO, text, len, child_now() + SAY_MS);
 	len = fd >= 0 ? (size_t)status_line(run, line, sizeof(line)) : 0;
 	return put(fd, line, len, child_now() + SAY_MS) && told ? E_OK : E_FAIL;

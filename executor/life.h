@@ -26,8 +26,10 @@ enum life_action {
 	A_READ_TURN,
 	A_DECIDE,
 	A_GATE,
+	A_REAP, /* what killed runs have left; never fails */
 	A_LOCK,
 	A_CLAIM,
+	A_GUARD, /* start the guardian */
 	A_CREATE,
 	A_CHECK, /* admit and verify */
 	A_UNLOCK,
@@ -49,8 +51,10 @@ enum life_state {
 	S_READING,
 	S_DECIDING,
 	S_GATING,
+	S_REAPING,
 	S_LOCKING,
 	S_CLAIMING, /* lock */
+	S_GUARDING, /* lock, claim */
 	S_CREATING, /* lock, claim */
 	S_CHECKING, /* lock, claim, container */
 	S_UNLOCKING, /* lock, claim, container */

@@ -19,6 +19,7 @@ X(CONFIG_OPEN, "SANDBOX_CONFIG", "config.open", 66, "the config file cannot be o
 X(CONFIG_UNSAFE, "SANDBOX_CONFIG", "config.unsafe", 78, "the config is not a regular file of root's or yours, or others may write it", "mend its owner and mode") \
 X(TURN_OPEN, "SANDBOX_TURN", "turn.open", 66, "the turn file cannot be opened", "name a readable file with -t FILE, or use standard input") \
 X(AUDIT_OPEN, "SANDBOX_POLICY", "audit.open", 66, "the audit file cannot be opened for appending", "mend its path, owner and mode") \
+X(AUDIT_EVENT, "SANDBOX_POLICY", "audit.event", 77, "an event cannot be written to the audit file", "mend the audit file, or set audit.required to false") \
 X(DOCKER_UNSAFE, "SANDBOX_POLICY", "docker.unsafe", 77, "somebody other than root could replace the docker program or a directory above it", "install docker in a root-owned directory, and name it with --docker") \
 X(DOCKER_MISSING, "SANDBOX_UNAVAILABLE", "docker.missing", 69, "the docker program cannot be found", "install docker.io, or name it with --docker") \
 X(POLICY_UNSAFE, "SANDBOX_POLICY", "policy.unsafe", 77, "cofferdam-policy beside the executor is missing, or somebody other than root or you could replace it", "reinstall cofferdam") \

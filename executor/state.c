@@ -2,6 +2,7 @@
 #include "state.h"
 
 #include <bsd/string.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 
 #include "self.h"
 
+#define HEX_DIGITS "0123456789abcdef"
 #define NEW_FILE (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
 /* File systems on which flock(2) is emulated, partial or another machine's too:
@@ -140,7 +142,7 @@ static bool read_id(struct state *state)
 	if (fd < 0)
 		return false;
 	good = ours(fd) && read(fd, line, sizeof(line)) == ID_HEX + 1 && line[ID_HEX] == '\n' &&
-	       strspn(line, "0123456789abcdef") == ID_HEX;
+	       strspn(line, HEX_DIGITS) == ID_HEX;
 	close(fd);
 	memcpy(state->id, line, ID_HEX);
 	return good;
@@ -224,6 +226,56 @@ bool state_claim_say(const struct state *state, const char *line)
 	size_t len = strlen(line);
 
 	return write(state->claim, line, len) == (ssize_t)len;
+}
+
+/* A claim's second line says that its container exists.  Before that its maker
+ * may be between creating and locking it, or the engine still busy with the
+ * create: then only its age tells. */
+static bool mature(int fd, unsigned quiet_seconds)
+{
+	char text[128];
+	ssize_t len = pread(fd, text, sizeof(text) - 1, 0);
+	struct stat st;
+
+	text[len > 0 ? len : 0] = '\0';
+	return strstr(text, "\ncreated ") != NULL ||
+	       (fstat(fd, &st) == 0 && time(NULL) - st.st_mtime > quiet_seconds);
+}
+
+/* Locks a mature claim that nobody holds, or -1. */
+static int adopt(const struct state *state, const char *name, unsigned quiet_seconds)
+{
+	int fd = openat(state->claims, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd >= 0 && ours(fd) && mature(fd, quiet_seconds) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	    same(state->claims, name, fd))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+void state_reap(const struct state *state, unsigned most, unsigned quiet_seconds,
+                bool (*gone)(void *context, const char *nonce), void *context)
+{
+	int copy = openat(state->claims, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *claims = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+
+	while (claims != NULL && most > 0 && (entry = readdir(claims)) != NULL) {
+		bool named = strspn(entry->d_name, HEX_DIGITS) == ID_HEX &&
+		             entry->d_name[ID_HEX] == '\0';
+		int fd = named ? adopt(state, entry->d_name, quiet_seconds) : -1;
+
+		if (fd < 0)
+			continue;
+		if (gone(context, entry->d_name))
+			(void)unlinkat(state->claims, entry->d_name, 0);
+		close(fd);
+		most--;
+	}
+	if (claims != NULL)
+		closedir(claims);
 }
 
 bool state_drop_claim(struct state *state)

@@ -59,6 +59,15 @@ __attribute__((warn_unused_result)) bool state_unlock(struct state *state);
 __attribute__((warn_unused_result)) bool state_claim(struct state *state, const char *nonce);
 __attribute__((warn_unused_result)) bool state_claim_say(const struct state *state,
                                                          const char *line);
+/*
+ * Claims that nobody holds, and that say that their container was created or
+ * are older than quiet_seconds: each is locked, handed to gone(), and removed
+ * when that returns true.  At most `most`
+ * a call.
+ */
+void state_reap(const struct state *state, unsigned most, unsigned quiet_seconds,
+                bool (*gone)(void *context, const char *nonce), void *context);
+
 /* Removes it; true when there is none.  False when it was replaced. */
 __attribute__((warn_unused_result)) bool state_drop_claim(struct state *state);
 

@@ -32,7 +32,7 @@ field() {
 }
 
 proofs() {
-	awk -v set="$1" '$1 == "proof" { name = $2 } $1 == "set" && (set == "full" || $2 == set) { print name }' \
+	awk -v set="$1" '$1 == "proof" { name = $2 } $1 == "set" && $2 != "native" && (set == "full" || $2 == set) { print name }' \
 		"$here/proofs.conf"
 }
 
@@ -51,7 +51,7 @@ copy_tree() {
 	rm -rf "$1"
 	mkdir -p "$1/formal"
 	cp -R "$root/ipc" "$root/policy" "$root/executor" "$1/"
-	cp "$here"/*.c "$here"/*.h "$here"/*.json "$1/formal/"
+	cp "$here"/*.* "$1/formal/"
 }
 
 # tree_of PROOF TREE: limits that no -D reaches are shrunk in a copy.
@@ -89,7 +89,11 @@ compile() {
 	fi
 	loops=$(field "$name" loops)
 	[ -n "$loops" ] || return 0
-	goto-instrument --loop-contracts-file "$tree/formal/$loops" --apply-loop-contracts \
+	case $loops in
+	*.awk*) awk -v "${loops#* }" -f "$tree/formal/${loops%% *}" >"$dir/loops.json" ;;
+	*) cp "$tree/formal/$loops" "$dir/loops.json" ;;
+	esac
+	goto-instrument --loop-contracts-file "$dir/loops.json" --apply-loop-contracts \
 		"$dir/proof.gb" "$dir/next.gb" && mv "$dir/next.gb" "$dir/proof.gb"
 }
 

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../policy/reason.h"
+
 /*
  * What the pure modules must compute, said in another way than they compute it:
  * by position, without state carried from one byte to the next, without leaving
@@ -258,6 +260,201 @@ SPEC_UNUSED static spec_wide spec_decimal_value(const char *text, size_t len, si
 	for (size_t i = 0; i < places; i++)
 		value = point + 1 + i < len ? value : value * 10;
 	return value;
+}
+
+/* ---- JSON (RFC 8259) ---- */
+
+/* What a scanner says: where, and why not.  `why` is one of enum reason's. */
+struct spec_scan {
+	size_t at;
+	int why;
+};
+
+/* A control byte and ill-formed UTF-8 are called so whatever was expected. */
+#define SPEC_BLAME(text, len, i, otherwise) \
+	((struct spec_scan){(i), spec_at(text, len, i) < 0 ? REASON_JSON_TRUNCATED \
+	                         : spec_at(text, len, i) < 0x20 ? REASON_JSON_CONTROL \
+	                         : spec_utf8(text, len, i, false, &(uint32_t){0}) == 0 \
+	                                 ? REASON_JSON_UTF8 \
+	                                 : (otherwise)})
+
+static inline bool spec_blank(int byte)
+{
+	return byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d;
+}
+
+/* A byte of numbers and literals. */
+static inline bool spec_word(int byte)
+{
+	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+	       (byte >= 'A' && byte <= 'Z') || byte == '+' || byte == '-' || byte == '.';
+}
+
+/* -1 for no hex digit. */
+static inline int spec_hex(int byte)
+{
+	if (byte >= '0' && byte <= '9')
+		return byte - '0';
+	if (byte >= 'a' && byte <= 'f')
+		return byte - 'a' + 10;
+	return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
+}
+
+/* text[0, len) as it is, or with a 0 behind it: what each byte's neighbours are. */
+static inline int spec_number_at(const char *text, size_t len, bool zero, size_t i)
+{
+	return i == len && zero ? '0' : spec_at(text, len, i);
+}
+
+static inline bool spec_mark(int byte)
+{
+	return byte == 'e' || byte == 'E';
+}
+
+/* Section 6, as rules about neighbours. */
+SPEC_UNUSED static bool spec_number(const char *text, size_t len, bool zero)
+{
+	size_t size = len + (zero ? 1 : 0);
+	size_t first = spec_number_at(text, len, zero, 0) == '-' ? 1 : 0;
+	bool point = false, mark = false, ok = size > 0;
+
+	for (size_t i = 0; i < size; i++) {
+		int c = spec_number_at(text, len, zero, i);
+		int before = i > 0 ? spec_number_at(text, len, zero, i - 1) : -1;
+		int after = spec_number_at(text, len, zero, i + 1);
+		bool digit_before = before >= '0' && before <= '9';
+		bool digit_after = after >= '0' && after <= '9';
+
+		if (c >= '0' && c <= '9') {
+			ok = ok && !(i == first + 1 && before == '0');
+		} else if (c == '-' || c == '+') {
+			ok = ok && digit_after && (spec_mark(before) || (i == 0 && c == '-'));
+		} else if (c == '.') {
+			ok = ok && digit_before && digit_after && !point && !mark;
+			point = true;
+		} else {
+			ok = ok && spec_mark(c) && digit_before && !mark &&
+			     (digit_after || after == '+' || after == '-');
+			mark = true;
+		}
+	}
+	return ok;
+}
+
+/* The longest prefix that can become a number, and whether it is one. */
+SPEC_UNUSED static struct spec_scan spec_scan_number(const char *text, size_t len)
+{
+	size_t longest = 0;
+	bool whole = false;
+
+	for (size_t k = 1; k <= len; k++) {
+		bool number = spec_number(text, k, false);
+
+		if (number || spec_number(text, k, true)) {
+			longest = k;
+			whole = number;
+		}
+	}
+	if (!whole)
+		return SPEC_BLAME(text, len, longest, REASON_JSON_NUMBER);
+	return (struct spec_scan){longest, spec_word(spec_at(text, len, longest)) ? REASON_JSON_NUMBER
+	                                                                         : REASON_NONE};
+}
+
+SPEC_UNUSED static struct spec_scan spec_scan_literal(const char *text, size_t len)
+{
+	static const char words[3][6] = {"null", "true", "false"};
+	const char *word = words[spec_at(text, len, 0) == 't'   ? 1
+	                         : spec_at(text, len, 0) == 'f' ? 2
+	                                                        : 0];
+	size_t size = word == words[2] ? 5 : 4;
+	size_t same = 0;
+
+	for (size_t i = 0; i < size; i++)
+		same += same == i && spec_at(text, len, i) == word[i] ? 1 : 0;
+	if (same < size)
+		return SPEC_BLAME(text, len, same, REASON_JSON_SYNTAX);
+	return (struct spec_scan){same, spec_word(spec_at(text, len, same)) ? REASON_JSON_SYNTAX
+	                                                                   : REASON_NONE};
+}
+
+/* Section 7, a byte a step from behind the opening quote. */
+enum spec_string_state { SPEC_BODY, SPEC_ESCAPE, SPEC_HEX, SPEC_PAIR, SPEC_PAIR_U, SPEC_LOW };
+
+SPEC_UNUSED static struct spec_scan spec_scan_string(const char *text, size_t len, bool lone)
+{
+	enum spec_string_state state = SPEC_BODY;
+	struct spec_scan result = {len, REASON_JSON_TRUNCATED};
+	size_t first = 0; /* the backslash of the escape */
+	unsigned skip = 0, digits = 0;
+	int unit = 0;
+	bool over = false;
+
+	for (size_t i = 1; i < len; i++) {
+		int c = spec_at(text, len, i);
+		uint32_t point;
+		bool high, low;
+
+		if (over)
+			continue;
+		if (skip > 0) {
+			skip--;
+			continue;
+		}
+		over = true; /* unless something below goes on */
+		switch (state) {
+		case SPEC_BODY:
+			if (c == '"') {
+				result = (struct spec_scan){i + 1, REASON_NONE};
+			} else if (c == '\\') {
+				first = i;
+				state = SPEC_ESCAPE;
+				over = false;
+			} else if (c < 0x20 || spec_utf8(text, len, i, false, &point) == 0) {
+				result = SPEC_BLAME(text, len, i, REASON_JSON_SYNTAX);
+			} else {
+				skip = spec_utf8(text, len, i, false, &point) - 1;
+				over = false;
+			}
+			continue;
+		case SPEC_ESCAPE:
+			over = !(c == '"' || c == '\\' || c == '/' || c == 'b' || c == 'f' ||
+			         c == 'n' || c == 'r' || c == 't' || c == 'u');
+			state = c == 'u' ? SPEC_HEX : SPEC_BODY;
+			digits = 0;
+			unit = 0;
+			if (over)
+				result = SPEC_BLAME(text, len, i, REASON_JSON_ESCAPE);
+			continue;
+		case SPEC_PAIR:
+		case SPEC_PAIR_U:
+			over = c != (state == SPEC_PAIR ? '\\' : 'u');
+			state = state == SPEC_PAIR ? SPEC_PAIR_U : SPEC_LOW;
+			digits = 0;
+			unit = 0;
+			if (over)
+				result = (struct spec_scan){first, REASON_JSON_SURROGATE};
+			continue;
+		case SPEC_HEX:
+		case SPEC_LOW:
+			break;
+		}
+		if (spec_hex(c) < 0) {
+			result = SPEC_BLAME(text, len, i, REASON_JSON_ESCAPE);
+			continue;
+		}
+		unit = unit * 16 + spec_hex(c);
+		over = false;
+		if (++digits < 4)
+			continue;
+		high = unit >= 0xd800 && unit <= 0xdbff;
+		low = unit >= 0xdc00 && unit <= 0xdfff;
+		over = state == SPEC_LOW ? !low : !lone && low;
+		state = state == SPEC_HEX && !lone && high ? SPEC_PAIR : SPEC_BODY;
+		if (over)
+			result = (struct spec_scan){first, REASON_JSON_SURROGATE};
+	}
+	return result;
 }
 
 #endif

@@ -94,6 +94,7 @@ void frame_part_one(struct wire_in *in, struct order *order)
 	order->remove_seconds = (uint32_t)wire_get(in, 4, UINT32_MAX);
 	order->runtime = wire_get(in, 1, true) != 0;
 	order->file_limit = wire_get(in, 1, true) != 0;
+	order->audit_optional = wire_get(in, 1, true) != 0;
 	order->root_count = (uint16_t)wire_get(in, 2, ROOTS_MAX);
 	for (unsigned i = 0; i < order->root_count; i++) {
 		order->root[i].dev = wire_get(in, 8, UINT64_MAX);

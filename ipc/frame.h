@@ -101,6 +101,7 @@ struct order {
 	uint32_t remove_seconds;
 	bool runtime; /* the create command has --runtime */
 	bool file_limit; /* and --ulimit fsize= */
+	bool audit_optional; /* an audit line that cannot be written stops nothing */
 	uint16_t root_count; /* its --mount words */
 	struct identity {
 		uint64_t dev; /* stat(2) st_dev of the source */

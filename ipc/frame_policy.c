@@ -94,6 +94,7 @@ static void put_part_one(struct wire_out *out, const struct launch *launch)
 	wire_put(out, 4, limits->remove_seconds, UINT32_MAX);
 	wire_put(out, 1, launch->runtime != NULL, true);
 	wire_put(out, 1, limits->file_bytes != 0, true);
+	wire_put(out, 1, launch->audit_optional, true);
 	wire_put(out, 2, launch->root_count, ROOTS_MAX);
 	for (unsigned i = 0; !out->bad && i < launch->root_count; i++) {
 		wire_put(out, 8, launch->root[i].dev, UINT64_MAX);
@@ -118,6 +119,7 @@ static void take_part_one(struct wire_in *in, struct launch *launch)
 	/* Whatever is not NULL and not 0: part two says what. */
 	launch->runtime = order.runtime ? "" : NULL;
 	limits->file_bytes = order.file_limit;
+	launch->audit_optional = order.audit_optional;
 	launch->root_count = order.root_count;
 	for (unsigned i = 0; i < order.root_count; i++) {
 		launch->root[i].dev = order.root[i].dev;

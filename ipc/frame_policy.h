@@ -47,7 +47,7 @@ struct inherited {
 
 /* Both parts of a LAUNCH frame.  Part one has what struct order names: argv,
  * env_count, root_count, each root's dev and ino, turn_bytes, the seconds, and
- * whether there is a runtime and a file_bytes; all else is in part two. */
+ * whether there is a runtime and a file_bytes, audit_optional; all else is in part two. */
 struct launch {
 	uint8_t nonce[NONCE_BYTES];
 	enum mode mode;
@@ -65,6 +65,7 @@ struct launch {
 	const char *entrypoint;
 	const char *roots_label; /* JSON text of the dev.cofferdam.roots label */
 	struct limits limits;
+	bool audit_optional;
 	uint16_t root_count;
 	struct root root[ROOTS_MAX];
 	uint16_t env_count;

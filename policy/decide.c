@@ -530,6 +530,7 @@ static void compose_rest(struct judge *j)
 	launch->session = j->config->session_key != NULL ? j->config->session_key : "";
 	launch->revision = j->config->session_revision;
 	launch->runtime = j->config->docker_runtime;
+	launch->audit_optional = j->config->audit_optional;
 	launch->limits = j->config->limits;
 	compose_environment(j);
 	compose_name(j);

@@ -285,6 +285,8 @@ static int compare_strings(const struct json *doc, uint32_t left, uint32_t right
 		a++;
 		b++;
 	}
+	if (a < a_end && b < b_end && plain(doc->text[a]) && plain(doc->text[b]))
+		return doc->text[a] < doc->text[b] ? -1 : 1;
 	while (a < a_end && b < b_end) {
 		uint32_t a_point = next_point(doc, a_end, &a);
 		uint32_t b_point = next_point(doc, b_end, &b);

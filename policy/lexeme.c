@@ -219,9 +219,10 @@ static struct scan scan_character(const char *text, size_t len, size_t at, bool 
 	return width > 0 ? good(at + width) : blame(at, REASON_JSON_UTF8);
 }
 
-struct scan lexeme_string(const char *text, size_t len, size_t at, bool lone_surrogates)
+/* The characters from `at` on, with the closing quote. */
+static struct scan scan_body(const char *text, size_t len, size_t at, bool lone_surrogates)
 {
-	struct scan step = good(lexeme_plain(text, len, at + 1));
+	struct scan step = good(at);
 
 	while (step.reason == REASON_NONE && step.at < len && text[step.at] != '"') {
 		step = scan_character(text, len, step.at, lone_surrogates);
@@ -231,6 +232,16 @@ struct scan lexeme_string(const char *text, size_t len, size_t at, bool lone_sur
 	if (step.reason != REASON_NONE)
 		return step;
 	return step.at < len ? good(step.at + 1) : blame(len, REASON_JSON_TRUNCATED);
+}
+
+/* Most strings are plain throughout. */
+struct scan lexeme_string(const char *text, size_t len, size_t at, bool lone_surrogates)
+{
+	size_t end = lexeme_plain(text, len, at + 1);
+
+	if (end < len && text[end] == '"')
+		return good(end + 1);
+	return scan_body(text, len, end, lone_surrogates);
 }
 
 /* A number's grammar (RFC 8259 section 6) as an automaton. */

@@ -8,12 +8,12 @@
 //       the same again and again: nanoseconds a call, wall and CPU.  text: from a decoded
 //       string to a string; bytes: from UTF-8 to UTF-8, as the C side has it.
 
-import { readFileSync, writeSync } from "node:fs";
+import { readFileSync, statSync, writeSync } from "node:fs";
 import { containerRunArgs } from "./container-driver.ts";
 import { modelInput } from "./model-input.ts";
 import { isRecord, isSandboxTurn, type ToolSpec } from "./protocol.ts";
 
-const BATCH = 16;
+const BATCH_BYTES = 65536; // of documents, between two looks at the clock
 
 function tool({ name, description, parameters }: ToolSpec) {
 	return { name, description, parameters };
@@ -47,13 +47,14 @@ function argv(text: string): string {
 
 const works: Record<string, (text: string) => string> = { turn, "model-input": model, argv };
 
-function repeat(call: () => number, milliseconds: number): number {
+function repeat(call: () => number, size: number, milliseconds: number): number {
+	const batch = 1 + Math.floor(BATCH_BYTES / size);
 	const end = performance.now() + milliseconds;
 	let calls = 0;
 	let sum = 0;
 	do {
-		for (let i = 0; i < BATCH; i++) sum += call();
-		calls += BATCH;
+		for (let i = 0; i < batch; i++) sum += call();
+		calls += batch;
 	} while (performance.now() < end);
 	if (sum === 0) throw new Error("nothing was written");
 	return calls;
@@ -64,10 +65,10 @@ function cpu(): number {
 	return (user + system) / 1000;
 }
 
-function measure(call: () => number, milliseconds: number) {
-	repeat(call, milliseconds);
+function measure(call: () => number, size: number, milliseconds: number) {
+	repeat(call, size, milliseconds);
 	const from = [performance.now(), cpu()];
-	const calls = repeat(call, milliseconds);
+	const calls = repeat(call, size, milliseconds);
 	const took = [performance.now() - from[0], cpu() - from[1]];
 	console.log(took.map((ms) => ((ms * 1e6) / calls).toFixed(1)).join(" "));
 }
@@ -86,5 +87,5 @@ if (name === undefined) {
 	const out = Buffer.from(`${works[first](readFileSync(0, "utf8"))}\n`);
 	for (let at = 0; at < out.length; ) at += writeSync(1, out, at);
 } else {
-	measure(caller(first, works[name], path), Number(milliseconds));
+	measure(caller(first, works[name], path), statSync(path).size, Number(milliseconds));
 }

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../ipc/frame.h"
+#include "../../ipc/frame_policy.h"
 #include "../../policy/json.h"
 #include "../../policy/model_input.h"
 #include "../../policy/report.h"
@@ -34,7 +34,7 @@
 
 #define DOCUMENT_MAX 2097152
 #define OUTPUT_MAX (3 * DOCUMENT_MAX)
-#define BATCH 16 /* calls between two looks at the clock */
+#define BATCH_BYTES 65536 /* of documents, between two looks at the clock */
 #define PLAN_FD 3
 
 extern char **environ;
@@ -111,12 +111,13 @@ static double now(clockid_t clock)
 static unsigned long repeat(writer *write, size_t len, double nanoseconds)
 {
 	double end = now(CLOCK_MONOTONIC) + nanoseconds;
+	unsigned long batch = 1 + BATCH_BYTES / len;
 	unsigned long calls = 0;
 
 	do {
-		for (int i = 0; i < BATCH; i++)
+		for (unsigned long i = 0; i < batch; i++)
 			call(write, len);
-		calls += BATCH;
+		calls += batch;
 	} while (now(CLOCK_MONOTONIC) < end);
 	return calls;
 }

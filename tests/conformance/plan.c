@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ipc/frame.h"
+#include "../../ipc/frame_policy.h"
 
 #define INPUT_MAX 1048576
 #define FIELDS_MAX 8

@@ -115,13 +115,9 @@ def classify(words):
     rest = words[2:]
     text = " ".join(rest)
     if head == ("container", "ls"):
-        if "id=" in text:
-            return "ls-id", rest
-        if "name=" in text:
-            return "ls-name", rest
         if "dev.cofferdam.roots" in text:
             return "admit", rest
-        return "ls", rest
+        return ("find" if "label=dev.cofferdam.run=" in text else "ls"), rest
     if head == ("container", "inspect"):
         return ("verify" if "{{json .}}" in rest else "result"), rest
     names = {("container", "create"): "create", ("container", "start"): "start",
@@ -470,7 +466,7 @@ def expand(template, data):
 
 # --- one call ----------------------------------------------------------------
 
-COMMANDS = {"create": create, "admit": ls, "ls": ls, "ls-id": ls, "ls-name": ls,
+COMMANDS = {"create": create, "admit": ls, "ls": ls, "find": ls,
             "verify": inspect, "result": inspect, "start": start, "rm": remove,
             "image": image_inspect, "context": context}
 

@@ -37,10 +37,10 @@ def normal_turn(case):
     case.expect(case.run(), 0, out=HELLO)
     case.nothing_left()
     kinds = case.kinds()
-    for kind in ("image", "create", "admit", "verify", "start", "result", "rm", "ls-id"):
+    for kind in ("image", "create", "admit", "verify", "start", "result", "rm", "find"):
         holds("docker was asked for " + kind, kind in kinds, kinds)
     equal("one create, one start", (1, 1), (kinds.count("create"), kinds.count("start")))
-    order = [kinds.index(kind) for kind in ("image", "create", "start", "result", "rm", "ls-id")]
+    order = [kinds.index(kind) for kind in ("image", "create", "start", "result", "rm", "find")]
     equal("the order of the commands", sorted(order), order)
     holds("admit and verify come after create and before start",
           kinds.index("create") < min(kinds.index("admit"), kinds.index("verify")) and
@@ -488,7 +488,7 @@ def a_context_elsewhere_is_refused(case):
 
 # --- signals -----------------------------------------------------------------
 
-STEPS = ("image", "create", "admit", "verify", "start", "result", "rm", "ls-id")
+STEPS = ("image", "create", "admit", "verify", "start", "result", "rm", "find")
 
 
 @table([("%s %s %s" % (name, when, kind), kind, when, number)
@@ -580,6 +580,7 @@ def killed_while_the_worker_runs(case):
     ("create: garbage id", [{"on": "create", "out": "g" * 64 + "\n"}], {}, None, None),
     ("create: short id", [{"on": "create", "out": "a" * 63 + "\n"}], {}, None, None),
     ("create: upper-case id", [{"on": "create", "out": "A" * 64 + "\n"}], {}, None, None),
+    ("create: another id", [{"on": "create", "out": "a" * 64 + "\n"}], {}, None, None),
     ("create: two ids", [{"on": "create", "out": ("a" * 64 + "\n") * 2}], {}, None, None),
     ("create: no newline", [{"on": "create", "out": "a" * 64}], {}, None, None),
     ("create: nothing", [{"on": "create", "out": ""}], {}, None, None),
@@ -691,7 +692,7 @@ def rm_hangs_once(case):
 
 @test
 def confirmation_fails_once(case):
-    case.use_fake([{"on": "ls-id", "nth": 1, "effect": False, "exit": 1}])
+    case.use_fake([{"on": "find", "nth": 1, "effect": False, "exit": 1}])
     case.expect(case.run(), 0, out=HELLO)
     case.nothing_left()
 
@@ -700,10 +701,10 @@ def confirmation_fails_once(case):
     ("rm does nothing and says 0", {"on": "rm", "effect": False}, 1),
     ("rm always fails", {"on": "rm", "effect": False, "exit": 1}, 1),
     ("rm hangs", {"on": "rm", "hang": "before", "stubborn": True}, 1),
-    ("ls never answers", {"on": "ls-id", "hang": "before"}, 0),
-    ("ls always fails", {"on": "ls-id", "exit": 1}, 0),
-    ("ls says that it is still there", {"on": "ls-id", "out": "a" * 64 + "\n"}, 0),
-    ("ls writes garbage", {"on": "ls-id", "out": "?\n"}, 0),
+    ("ls never answers", {"on": "find", "hang": "before"}, 0),
+    ("ls always fails", {"on": "find", "exit": 1}, 0),
+    ("ls says that it is still there", {"on": "find", "out": "a" * 64 + "\n"}, 0),
+    ("ls writes garbage", {"on": "find", "out": "?\n"}, 0),
 ])
 def not_removed(case, name, rule, left):
     case.use_fake([rule])
