@@ -54,15 +54,14 @@ suite()
 	count "$name" "$status"
 }
 
-for script in tests/conformance/*.py; do
-	[ -e "$script" ] || continue
-	suite "conformance: $script" python3 -B "$script"
+for script in tests/conformance/*.py tests/schema/*.py; do
+	suite "$script" /usr/bin/python3 -B "$script"
 done
-suite 'cofferdam and a scripted docker' python3 -B tests/e2e/test_fake.py
+suite 'cofferdam and a scripted docker' /usr/bin/python3 -B tests/e2e/test_fake.py
 if [ "${ENGINE:-}" = no ] && [ "${CI:-}" != true ]; then
 	echo '== NOT RUN, because of ENGINE=no: cofferdam and a real Docker engine'
 elif engine_start; then
-	suite 'cofferdam and a real engine' python3 -B tests/e2e/test_engine.py
+	suite 'cofferdam and a real engine' /usr/bin/python3 -B tests/e2e/test_engine.py
 	engine_stop
 else
 	echo 'not ok - no Docker engine could be reached or started (ENGINE=no leaves these tests out)'

