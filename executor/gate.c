@@ -85,8 +85,8 @@ static void take(struct gate *g, struct hole *hole, char letter, unsigned i)
 	case 'P': g->mount[i].source = holes_path(hole, PATH_BYTES_MAX); break;
 	case 'R': g->label = hole->word + hole->at; hole->at += strlen(g->label); break; /* label_ok */
 	case 'S': (void)holes_number(hole, SHM_BYTES_MIN, SHM_BYTES_MAX); break;
-	case 'T': (void)holes_number(hole, TMPFS_BYTES_MIN, TMPFS_BYTES_MAX); break;
 	case 'c': holes_nano(hole, NANO_CPUS_MIN, NANO_CPUS_MAX); break;
+	case 'T': (void)holes_number(hole, TMPFS_BYTES_MIN, TMPFS_BYTES_MAX); break;
 	case 'e': hole->ok = strchr("-", hole->word[0]) == NULL; (void)holes_plain(hole, "", ""); break;
 	case 'f': g->figure = holes_number(hole, NOFILE_MIN, NOFILE_MAX); break;
 	case 'h': take_host(hole, g); break;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "frame.h"
 
+#include <string.h>
+
 #define HEAD_BYTES 8
 #define HEAD (0x4346444dULL << 32 | (uint64_t)FRAME_VERSION << 16) /* "CFDM"; less the kind */
 
@@ -113,7 +115,7 @@ enum frame_result frame_get_order(const uint8_t *bytes, size_t len, struct order
 	static struct order order;
 	struct wire_in in = frame_open(bytes, len, FRAME_LAUNCH);
 
-	order = (struct order){0};
+	memset(&order, 0, sizeof order);
 	frame_part_one(&in, &order);
 	if (in.bad)
 		return FRAME_BAD;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "frame_policy.h"
 
+#include <string.h>
+
 size_t frame_put_ask_context(uint8_t *to, size_t cap)
 {
 	const struct wire_out out = frame_begin(to, cap, FRAME_ASK_CONTEXT);
@@ -109,7 +111,7 @@ static void take_part_one(struct wire_in *in, struct launch *launch)
 	static struct order order;
 	struct limits *limits = &launch->limits;
 
-	order = (struct order){0};
+	memset(&order, 0, sizeof order);
 	frame_part_one(in, &order);
 	limits->turn_bytes = order.turn_bytes;
 	limits->turn_seconds = order.turn_seconds;
@@ -254,7 +256,7 @@ enum frame_result frame_get_launch(const uint8_t *bytes, size_t len, struct laun
 	static struct launch launch;
 	struct wire_in in = frame_open(bytes, len, FRAME_LAUNCH);
 
-	launch = (struct launch){0};
+	memset(&launch, 0, sizeof launch);
 	take_part_one(&in, &launch);
 	get_part_two(&in, &launch);
 	if (!wire_end(&in))

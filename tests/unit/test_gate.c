@@ -508,7 +508,8 @@ static bool figures_ok(const struct rule *rule, const char *word, const regmatch
 	for (size_t i = 2; i < 4 && rule->most != 0 && match[i].rm_so >= 0; i++) {
 		const uint64_t value = strtoull(word + match[i].rm_so, NULL, 10);
 
-		if (match[i].rm_eo - match[i].rm_so > 19 || value < rule->least || value > rule->most)
+		if (match[i].rm_eo - match[i].rm_so > 19 || value < rule->least ||
+		    value > rule->most)
 			return false;
 		if (i == 3 && value != first && strcmp(rule->flag, "--user") != 0)
 			return false;
@@ -564,15 +565,16 @@ static unsigned image_at(const struct launch *from)
 static bool allowed(const struct launch *from, unsigned at)
 {
 	const char *own = from->argv.at[at];
+	const char *flag = from->argv.at[at - (at > 0)];
 	bool rule = false;
 
-	if (at > 0 && strcmp(from->argv.at[at - 1], "--memory-swap") == 0)
+	if (at > 0 && strcmp(flag, "--memory-swap") == 0)
 		return fits_with_others(from, at);
 	if (strcmp(own, l.argv.at[at]) == 0)
 		return at == 0 || fits_with_others(from, at);
 	for (size_t i = 0; i < COUNT_OF(rules) && !rule; i++)
 		rule = strncmp(own, rules[i].begins, strlen(rules[i].begins)) == 0 &&
-		       (rules[i].flag[0] == '\0' || strcmp(rules[i].flag, from->argv.at[at - (at > 0)]) == 0) &&
+		       (rules[i].flag[0] == '\0' || strcmp(rules[i].flag, flag) == 0) &&
 		       follows_rule(i, l.argv.at[at]);
 	return rule && fits_with_others(from, at);
 }
