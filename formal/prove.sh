@@ -223,14 +223,14 @@ one_exhaustive() {
 run_all() {
 	kind=$1
 	mkdir -p "$work"
-	rm -f "$work/failed"
-	cat >"$work/list"
-	total=$(grep -c . "$work/list")
+	rm -f "$work/failed.$$"
+	cat >"$work/list.$$"
+	total=$(grep -c . "$work/list.$$")
 	# shellcheck disable=SC2016
 	xargs -n 1 -P "$jobs" sh -c '"$1" --one "$2" "$4" || echo "$4" >>"$3"' sh \
-		"$here/prove.sh" "$kind" "$work/failed" <"$work/list"
+		"$here/prove.sh" "$kind" "$work/failed.$$" <"$work/list.$$"
 	failed=0
-	[ ! -f "$work/failed" ] || failed=$(grep -c . "$work/failed")
+	[ ! -f "$work/failed.$$" ] || failed=$(grep -c . "$work/failed.$$")
 	echo "$((total - failed)) passed, $failed failed"
 	[ "$failed" -eq 0 ] && [ "$total" -gt 0 ]
 }

@@ -61,6 +61,7 @@ static const struct launch full_launch = {
 	.session = "key",
 	.revision = 0x0102030405060708,
 	.runtime = "runsc",
+	.audit_optional = true,
 	.image_id = "sha256:00",
 	.workdir = "/workspace",
 	.entrypoint = "node",
@@ -240,6 +241,7 @@ static void same_scalars(const struct launch *have, const struct launch *want)
 	same_string(have->session, want->session);
 	assert_int_equal(have->revision, want->revision);
 	same_string(have->runtime, want->runtime);
+	assert_int_equal(have->audit_optional, want->audit_optional);
 	same_string(have->image_id, want->image_id);
 	same_string(have->workdir, want->workdir);
 	same_string(have->entrypoint, want->entrypoint);
@@ -329,7 +331,7 @@ static void decoding_starts_afresh(void **state)
 
 /* The bytes themselves, so that both ends cannot change together unnoticed. */
 /* Of a bare launch: head, turn_bytes, seconds, flags, counts. */
-#define PART_ONE (8 + 8 + 16 + 2 + 6)
+#define PART_ONE (8 + 8 + 16 + 3 + 6)
 /* Where part two of the full launch begins: two roots, three words of argv. */
 #define FULL_PART_TWO (PART_ONE + 2 * 16 + 11 + 5 + 11 + 4)
 
@@ -352,7 +354,7 @@ static void layout_is_fixed(void **state)
 	/* facts: head, nonce, mode, uid, gid, seven strings, five absent ones */
 	assert_int_equal(frame_put_facts(frame, sizeof frame, &bare_facts),
 	                 8 + 16 + 1 + 4 + 4 + 7 * 5 + 4);
-	/* launch: head; turn_bytes, four seconds, two flags, three counts, part two's
+	/* launch: head; turn_bytes, four seconds, three flags, three counts, part two's
 	 * count; nonce, mode, uid, gid, init, revision, 4 * u64 and 3 * u32 limits,
 	 * eight strings, three counts */
 	assert_int_equal(frame_put_launch(frame, sizeof frame, &bare_launch),
@@ -366,7 +368,7 @@ static void part_one_is_fixed(void **state)
 		'C', 'F', 'D', 'M', 0, 1, 0, 5, /* head */
 		0, 0, 0, 0, 0, 0, 0, 6, /* turn_bytes */
 		0, 0, 0, 9, 0, 0, 0, 10, 0, 0, 0, 11, 0, 0, 0, 12, /* seconds */
-		1, 1, /* a runtime, a file_bytes */
+		1, 1, 1, /* a runtime, a file_bytes, audit_optional */
 		0, 2, /* roots */
 		0, 0, 0, 0, 0, 0, 0, 14, 0, 0, 0, 0, 0, 0, 0, 15,
 		0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 17,
@@ -397,6 +399,7 @@ static void same_order(const struct order *have, const struct launch *want)
 	assert_int_equal(have->remove_seconds, limits->remove_seconds);
 	assert_int_equal(have->runtime, want->runtime != NULL);
 	assert_int_equal(have->file_limit, limits->file_bytes != 0);
+	assert_int_equal(have->audit_optional, want->audit_optional);
 	assert_int_equal(have->root_count, want->root_count);
 	for (size_t i = 0; i < want->root_count; i++) {
 		assert_int_equal(have->root[i].dev, want->root[i].dev);
