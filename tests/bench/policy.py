@@ -129,7 +129,9 @@ class Bench:
         """ours and theirs: (words, input file)."""
         if self.bun and same:
             self.same_output(ours, theirs)
-        sides = [lambda: self.process(*ours)] + ([lambda: self.process(*theirs)] if self.bun else [])
+        sides = [lambda: self.process(*ours)]
+        if self.bun:
+            sides.append(lambda: self.process(*theirs))
         mine, *others = self.alternate(sides)
         print("%s, process" % what)
         print("  cofferdam  %s, peak %s" % (figures(mine, "ms", 1e6), self.memory(what, mine)))
