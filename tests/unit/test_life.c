@@ -88,8 +88,9 @@ static void judge(const struct path *path)
 	assert_int_equal(count_of(path, A_UNLOCK), went_well(path, A_LOCK));
 	/* The claim goes when the container is known to be gone, and only then. */
 	assert_int_equal(count_of(path, A_DROP_CLAIM), removed(path));
-	/* Create, check, unlock, start: in this order, each after success. */
-	assert_int_equal(count_of(path, A_CREATE), went_well(path, A_CLAIM));
+	/* Guard, create, check, unlock, start: in this order, each after success. */
+	assert_int_equal(count_of(path, A_GUARD), went_well(path, A_CLAIM));
+	assert_int_equal(count_of(path, A_CREATE), went_well(path, A_GUARD));
 	assert_int_equal(count_of(path, A_CHECK), went_well(path, A_CREATE));
 	if (count_of(path, A_START) == 1) {
 		assert_true(went_well(path, A_CHECK));
@@ -138,8 +139,9 @@ static void every_path(void **state)
 static void the_good_path(void **state)
 {
 	static const enum life_action good[] = {
-		A_SET_UP, A_READ_TURN, A_DECIDE, A_GATE, A_LOCK, A_CLAIM, A_CREATE, A_CHECK,
-		A_UNLOCK, A_START, A_RESULT, A_REMOVE, A_DROP_CLAIM, A_RELEASE, A_REPORT,
+		A_SET_UP, A_READ_TURN, A_DECIDE, A_GATE, A_REAP, A_LOCK, A_CLAIM, A_GUARD,
+		A_CREATE, A_CHECK, A_UNLOCK, A_START, A_RESULT, A_REMOVE, A_DROP_CLAIM,
+		A_RELEASE, A_REPORT,
 	};
 	enum life_event events[STEPS_MAX] = {E_OK};
 	struct path path;
@@ -163,17 +165,19 @@ static void the_bad_paths(void **state)
 		{2, E_FAIL, {A_REPORT, A_END}},
 		{3, E_FAIL, {A_REPORT, A_END}},
 		{4, E_FAIL, {A_REPORT, A_END}},
-		{5, E_FAIL, {A_REMOVE, A_DROP_CLAIM, A_UNLOCK, A_REPORT, A_END}},
+		{5, E_FAIL, {A_REPORT, A_END}},
 		{6, E_FAIL, {A_REMOVE, A_DROP_CLAIM, A_UNLOCK, A_REPORT, A_END}},
-		{6, E_UNSURE, {A_SETTLE, A_DROP_CLAIM, A_UNLOCK, A_REPORT, A_END}},
 		{7, E_FAIL, {A_REMOVE, A_DROP_CLAIM, A_UNLOCK, A_REPORT, A_END}},
-		{8, E_FAIL, {A_REMOVE, A_DROP_CLAIM, A_REPORT, A_END}},
-		{9, E_FAIL, {A_REMOVE, A_DROP_CLAIM, A_REPORT, A_END}},
+		{8, E_FAIL, {A_REMOVE, A_DROP_CLAIM, A_UNLOCK, A_REPORT, A_END}},
+		{8, E_UNSURE, {A_SETTLE, A_DROP_CLAIM, A_UNLOCK, A_REPORT, A_END}},
+		{9, E_FAIL, {A_REMOVE, A_DROP_CLAIM, A_UNLOCK, A_REPORT, A_END}},
 		{10, E_FAIL, {A_REMOVE, A_DROP_CLAIM, A_REPORT, A_END}},
-		{11, E_FAIL, {A_REPORT, A_END}},
-		{12, E_FAIL, {A_REPORT, A_END}},
+		{11, E_FAIL, {A_REMOVE, A_DROP_CLAIM, A_REPORT, A_END}},
+		{12, E_FAIL, {A_REMOVE, A_DROP_CLAIM, A_REPORT, A_END}},
 		{13, E_FAIL, {A_REPORT, A_END}},
-		{14, E_FAIL, {A_END}},
+		{14, E_FAIL, {A_REPORT, A_END}},
+		{15, E_FAIL, {A_REPORT, A_END}},
+		{16, E_FAIL, {A_END}},
 	};
 	struct path path;
 
@@ -197,13 +201,13 @@ static void the_residual(void **state)
 	struct path path;
 
 	(void)state;
-	events[7] = E_FAIL;
-	events[8] = E_FAIL;
+	events[9] = E_FAIL;
+	events[10] = E_FAIL;
 	follow(&path, events);
-	assert_int_equal(path.count, 11);
-	assert_int_equal(path.action[8], A_REMOVE);
-	assert_int_equal(path.action[9], A_UNLOCK);
-	assert_int_equal(path.action[10], A_REPORT);
+	assert_int_equal(path.count, 13);
+	assert_int_equal(path.action[10], A_REMOVE);
+	assert_int_equal(path.action[11], A_UNLOCK);
+	assert_int_equal(path.action[12], A_REPORT);
 }
 
 static void outside(void **state)
