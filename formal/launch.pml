@@ -154,6 +154,8 @@ next:
 		life_next(state, event, action);
 		event = E_OK;
 		if
+		:: action == A_REAP -> goto release_nothing /* Reaper, as everybody's */
+		:: action == A_GUARD -> goto guard
 		:: action == A_LOCK -> goto take_lock
 		:: action == A_CLAIM -> goto take_claim
 		:: action == A_CREATE -> goto make
@@ -192,15 +194,19 @@ take_claim:
 #else
 		:: else -> event = E_FAIL /* another inode, or none */
 #endif
-		fi }
+		fi;
+		goto next }
 	fi;
+
+guard:
 	if
 	:: dead[i] -> goto out
-	:: atomic { ALIVE(i) ->
+	:: atomic { ALIVE(i) -> event = E_OK;
 #ifndef NOGUARD
-		guarded[i] = event == E_OK;
+		guarded[i] = true;
 #endif
 		goto next }
+	:: atomic { ALIVE(i) -> event = E_FAIL; goto next }
 	fi;
 
 make:

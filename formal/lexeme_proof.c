@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-#include "../policy/lexeme.h"
+/* The module itself: its word-wise step has no name outside. */
+#include "../policy/lexeme.c"
 
 #include "../policy/text.h"
 #include "../policy/utf8.h"
@@ -9,6 +10,40 @@
 static bool same(struct scan scan, struct spec_scan expected)
 {
 	return scan.at == expected.at && (int)scan.reason == expected.why;
+}
+
+static bool spec_plain(int byte)
+{
+	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+/* Every word of eight bytes. */
+PROOF(lexeme_word_exact)
+{
+	char bytes[WORD_BYTES];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < WORD_BYTES; i++)
+		bytes[i] = any_byte();
+	for (unsigned i = 0; i < WORD_BYTES; i++)
+		count += count == i && spec_plain((unsigned char)bytes[i]) ? 1U : 0U;
+	PROVE(plain_bytes(word_at(bytes)) == count, "the plain bytes in front");
+}
+
+PROOF(lexeme_plain_exact)
+{
+	char text[FORMAL_N];
+	size_t len = any_text(text, FORMAL_N);
+	size_t at = any_up_to(FORMAL_N);
+	size_t behind;
+
+	ASSUME(at <= len);
+	behind = lexeme_plain(text, len, at);
+	PROVE(behind >= at && behind <= len, "inside");
+	for (size_t i = 0; i < len; i++) {
+		PROVE(i < at || i >= behind || spec_plain(spec_at(text, len, i)), "all plain");
+		PROVE(i != behind || !spec_plain(spec_at(text, len, i)), "as many as there are");
+	}
 }
 
 PROOF(lexeme_number_exact)

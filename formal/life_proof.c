@@ -12,7 +12,7 @@
 enum fate { NONE, MAYBE, HERE, STOPPED, GONE, LEFT };
 
 struct held {
-	bool lock, claim, checked, started, reply;
+	bool lock, claim, guarded, checked, started, reply;
 	enum fate container; /* LEFT: not confirmed gone, and named */
 };
 
@@ -30,6 +30,8 @@ static void apply(struct held *held, enum life_action action, enum life_event ev
 		held->lock = ok;
 	if (action == A_CLAIM)
 		held->claim = ok;
+	if (action == A_GUARD)
+		held->guarded = ok;
 	if (action == A_CREATE)
 		held->container = ok ? HERE : event == E_UNSURE ? MAYBE : NONE;
 	if (action == A_CHECK)
@@ -52,8 +54,8 @@ static void prove_allowed(const struct held *held, enum life_action action)
 	if (action == A_CLAIM)
 		PROVE(held->lock && !held->claim, "a claim is made under the lock, once");
 	if (action == A_CREATE)
-		PROVE(held->lock && held->claim && held->container == NONE,
-		      "no create without the lock and a claim, and one only");
+		PROVE(held->lock && held->claim && held->guarded && held->container == NONE,
+		      "no create without the lock, a claim and a guardian, and one only");
 	if (action == A_CHECK)
 		PROVE(held->lock && held->claim && held->container == HERE,
 		      "checked while it exists, locked, and has not run");
@@ -79,12 +81,12 @@ static void prove_allowed(const struct held *held, enum life_action action)
 /* What life.h's comments say of the states. */
 static void prove_documented(const struct held *held, enum life_state state)
 {
-	bool locked = state == S_CLAIMING || state == S_CREATING || state == S_CHECKING ||
+	bool locked = state == S_CLAIMING || state == S_GUARDING || state == S_CREATING || state == S_CHECKING ||
 	              state == S_UNLOCKING || state == S_DOOMED_LOCKED ||
 	              state == S_DROPPING_LOCKED || state == S_UNLOCKING_LAST;
 
 	PROVE(held->lock == locked, "the lock is held where life.h says so");
-	if (state == S_CREATING || state == S_CHECKING || state == S_UNLOCKING ||
+	if (state == S_GUARDING || state == S_CREATING || state == S_CHECKING || state == S_UNLOCKING ||
 	    state == S_STARTING || state == S_JUDGING || state == S_REMOVING ||
 	    state == S_DROPPING || state == S_DOOMED || state == S_DROPPING_LAST)
 		PROVE(held->claim, "so is the claim");
