@@ -83,19 +83,6 @@ PROOF(utf8_span_safe)
 	PROVE(utf8_span(text, len) <= len, "inside");
 }
 
-PROOF(lexeme_string_safe)
-{
-	size_t len;
-	const char *text = new_text(&len);
-	size_t at = any_up_to(TEXT_MAX);
-	struct scan scan;
-
-	ASSUME(at < len && text[at] == '"');
-	scan = lexeme_string(text, len, at, any_bool());
-	PROVE(scan.at >= at && scan.at <= len, "inside");
-	PROVE(scan.reason != REASON_NONE || scan.at >= at + 2, "two quotes at the least");
-}
-
 PROOF(lexeme_number_safe)
 {
 	size_t len;

@@ -83,7 +83,18 @@ as_lines()
 		END { print "    " line }'
 }
 
+# Processes of the two users, but for those that were there before; managed
+# containers likewise.
+processes()
+{
+	ps -o pid=,args= -u "$WORKER" -u "$((61000 + CALLER))" | while read -r pid args; do
+		case " $before " in *" $pid "*) ;; *) echo "$pid $args" ;; esac
+	done
+}
+
 engine_start || exit 1
+before=$(ps -o pid= -u "$WORKER" -u "$((61000 + CALLER))" | tr -s ' \n' ' ')
+managed_before=$(managed)
 prepare
 
 title "The decision (cofferdam-policy check; no engine is asked, no root is needed)"
@@ -104,9 +115,9 @@ title "The reply, of which these two members and nothing else leave the containe
 sed 's/\\n/\n    /g' "$dir/reply.json"
 
 title "What is left: managed containers, claims, processes of the two users"
-left=$(managed)
+left=$(managed | grep -vxF -e "${managed_before:-none}")
 claims=$(find "$dir/state/claims" -type f)
-processes=$(ps -o pid=,args= -u "$WORKER" -u "$((61000 + CALLER))")
+processes=$(processes)
 echo "containers: ${left:-none}"
 echo "claims:     ${claims:-none}"
 echo "processes:  ${processes:-none}"
