@@ -83,8 +83,7 @@ as_lines()
 		END { print "    " line }'
 }
 
-# Processes of the two users, but for those that were there before; managed
-# containers likewise.
+# Processes of the two users, but for those that were there before.
 processes()
 {
 	ps -o pid=,args= -u "$WORKER" -u "$((61000 + CALLER))" | while read -r pid args; do
@@ -94,7 +93,6 @@ processes()
 
 engine_start || exit 1
 before=$(ps -o pid= -u "$WORKER" -u "$((61000 + CALLER))" | tr -s ' \n' ' ')
-managed_before=$(managed)
 prepare
 
 title "The decision (cofferdam-policy check; no engine is asked, no root is needed)"
@@ -115,7 +113,7 @@ title "The reply, of which these two members and nothing else leave the containe
 sed 's/\\n/\n    /g' "$dir/reply.json"
 
 title "What is left: managed containers, claims, processes of the two users"
-left=$(managed | grep -vxF -e "${managed_before:-none}")
+left=$(managed)
 claims=$(find "$dir/state/claims" -type f)
 processes=$(processes)
 echo "containers: ${left:-none}"
