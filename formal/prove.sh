@@ -107,7 +107,9 @@ verify() {
 	flags=$(field "$name" cbmc)
 	[ -z "$solver" ] || flags="$flags --external-sat-solver $solver"
 	(
+		# shellcheck disable=SC3045
 		ulimit -v $kilobytes
+		# shellcheck disable=SC3045
 		ulimit -t $seconds
 		compile "$name" "$tree" "$dir" && eval "cbmc $flags \"$dir/proof.gb\""
 	) >"$dir/log" 2>&1
@@ -150,7 +152,9 @@ one_cover() {
 		copy_tree "$tree" && shrunk "$name" "$tree" || exit 1
 	fi
 	(
+		# shellcheck disable=SC3045
 		ulimit -v $kilobytes
+		# shellcheck disable=SC3045
 		ulimit -t $seconds
 		compile "$name" "$tree" "$dir" &&
 			eval "cbmc $(field "$name" cbmc) --no-standard-checks --no-unwinding-assertions --cover location \"$dir/proof.gb\""
@@ -208,7 +212,7 @@ one_exhaustive() {
 		copy_tree "$tree" && shrunk "$name" "$tree" || exit 1
 	fi
 	set -- "-DENTRY=$name"
-	for define in $(field "$name" define | tr ' ' '\n' | grep -v '^FORMAL_N=') $(echo "$native" | grep -v '^none$'); do
+	for define in $(field "$name" define | tr ' ' '\n' | grep -v '^FORMAL_N=') $(printf '%s\n' "$native" | grep -v '^none$'); do
 		set -- "$@" "-D$define"
 	done
 	for source in $(field "$name" sources) "formal/$(field "$name" harness)"; do

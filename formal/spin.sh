@@ -27,8 +27,8 @@ check() {
 	esac
 	# shellcheck disable=SC2086
 	if spin "$@" -a launch.pml >spin.log 2>&1 && gcc -O2 -w $limit $compile -o pan pan.c 2>>spin.log; then
-		( ulimit -t 300; ./pan -m1000000 $run ) >pan.log 2>&1
-		times >times
+		# shellcheck disable=SC2086,SC3045
+		(ulimit -t 300 && ./pan -m1000000 $run) >pan.log 2>&1
 	else
 		cat spin.log >&2
 	fi
