@@ -11,8 +11,7 @@
 /* The holes: told by their address, never by what they hold. */
 static const char endpoint[] = "ENDPOINT", subject[] = "SUBJECT", state[] = "STATE";
 
-/* ADMIT_FORMAT of policy/admit.h; a test compares them. */
-static const char list_format[] =
+const char docker_list_format[] =
 	"[{{json .ID}},{{json (.Label \"dev.cofferdam.state\")}},"
 	"{{json (.Label \"dev.cofferdam.run\")}},{{json (.Label \"dev.cofferdam.mode\")}},"
 	"{{json (.Label \"dev.cofferdam.roots\")}},{{json .Mounts}}]";
@@ -22,21 +21,21 @@ static const char result_format[] =
 
 static const char *const table[DOCKER_COMMANDS][WORDS] = {
 	[DOCKER_CONTEXT] = {"docker", "context", "inspect", "--format",
-                            "{{json .Endpoints.docker.Host}}"},
+		"{{json .Endpoints.docker.Host}}"},
 	[DOCKER_IMAGE] = {"docker", "--host", endpoint, "image", "inspect", "--format",
-                          "{{json .}}", subject},
+		"{{json .}}", subject},
 	[DOCKER_LIST] = {"docker", "--host", endpoint, "container", "ls", "--all", "--no-trunc",
-                         "--filter", "label=dev.cofferdam.state", "--format", list_format},
+		"--filter", "label=dev.cofferdam.state", "--format", docker_list_format},
 	[DOCKER_INSPECT] = {"docker", "--host", endpoint, "container", "inspect", "--format",
-                            "{{json .}}", subject},
+		"{{json .}}", subject},
 	[DOCKER_START] = {"docker", "--host", endpoint, "container", "start", "--attach",
-                          "--interactive", subject},
+		"--interactive", subject},
 	[DOCKER_RESULT] = {"docker", "--host", endpoint, "container", "inspect", "--format",
-                           result_format, subject},
+		result_format, subject},
 	[DOCKER_REMOVE] = {"docker", "--host", endpoint, "container", "rm", "--force", "--volumes",
-                           subject},
+		subject},
 	[DOCKER_FIND] = {"docker", "--host", endpoint, "container", "ls", "--all", "--quiet",
-	                 "--no-trunc", "--filter", state, "--filter", subject},
+		"--no-trunc", "--filter", state, "--filter", subject},
 };
 
 void docker_environment(struct docker *docker, const char *state_path, const char *state_id)

@@ -23,6 +23,10 @@ enum docker_command {
 	DOCKER_COMMANDS
 };
 
+/* What DOCKER_LIST prints of a container: ADMIT_FORMAT of policy/admit.h, which
+ * this program does not include; a unit test compares the two. */
+extern const char docker_list_format[];
+
 struct docker {
 	char path[SELF_PATH]; /* the program */
 	char home[SELF_PATH + 32]; /* HOME=<state directory>/docker */

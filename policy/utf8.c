@@ -8,20 +8,19 @@
  * second byte's range depends on the lead; any later byte is 80..BF.
  */
 struct lead {
-	unsigned char first, last; /* lead bytes of this row */
 	unsigned char width; /* bytes of the whole sequence */
 	unsigned char low, high; /* bounds of the second byte */
 };
 
 static const struct lead leads[] = {
-        {0xc2, 0xdf, 2, 0x80, 0xbf},
-        {0xe0, 0xe0, 3, 0xa0, 0xbf}, /* below A0: overlong */
-        {0xe1, 0xec, 3, 0x80, 0xbf},
-        {0xed, 0xed, 3, 0x80, 0x9f}, /* above 9F: surrogates */
-        {0xee, 0xef, 3, 0x80, 0xbf},
-        {0xf0, 0xf0, 4, 0x90, 0xbf}, /* below 90: overlong */
-        {0xf1, 0xf3, 4, 0x80, 0xbf},
-        {0xf4, 0xf4, 4, 0x80, 0x8f}, /* above 8F: beyond U+10FFFF */
+	{2, 0x80, 0xbf}, /* C2..DF */
+	{3, 0xa0, 0xbf}, /* E0; below A0: overlong */
+	{3, 0x80, 0xbf}, /* E1..EC */
+	{3, 0x80, 0x9f}, /* ED; above 9F: surrogates */
+	{3, 0x80, 0xbf}, /* EE, EF */
+	{4, 0x90, 0xbf}, /* F0; below 90: overlong */
+	{4, 0x80, 0xbf}, /* F1..F3 */
+	{4, 0x80, 0x8f}, /* F4; above 8F: beyond U+10FFFF */
 };
 
 #define LEAD_MIN 0xc2 /* the least byte that leads a sequence of two or more */
@@ -34,11 +33,11 @@ static struct lead lead_of(unsigned char byte, bool surrogates)
 {
 	/* The index in leads of each lead byte, C2 first. */
 	static const unsigned char row[] = {
-	        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	        [0xe0 - LEAD_MIN] = 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 4,
-	        [0xf0 - LEAD_MIN] = 5, 6, 6, 6, 7};
-	struct lead lead = {byte, byte, byte < 0x80 ? 1 : 0, 0, 0};
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		[0xe0 - LEAD_MIN] = 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4, 4,
+		[0xf0 - LEAD_MIN] = 5, 6, 6, 6, 7};
+	struct lead lead = {byte < 0x80 ? 1 : 0, 0, 0};
 
 	if (byte >= LEAD_MIN && byte < LEAD_MIN + sizeof(row))
 		lead = leads[row[byte - LEAD_MIN]];

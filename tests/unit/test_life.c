@@ -215,7 +215,8 @@ static void outside(void **state)
 	static const struct {
 		int state;
 		int event;
-	} rows[] = {{S_COUNT, E_OK}, {-1, E_OK}, {S_NEW, E_COUNT}, {S_NEW, -1}, {INT32_MAX, E_FAIL}};
+	} rows[] = {{S_COUNT, E_OK}, {-1, E_OK}, {S_NEW, E_COUNT}, {S_NEW, -1},
+	            {INT32_MAX, E_FAIL}};
 	struct life_step step;
 
 	(void)state;

@@ -12,7 +12,9 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../executor/self.h"
@@ -350,6 +352,196 @@ static void claims(void **state)
 	done(&two);
 }
 
+#define QUIET 60 /* seconds */
+#define HEX_31 "0011223344556677889900112233445"
+
+/* What state_reap hands over; whether it is gone; what it finds there. */
+struct reaped {
+	bool gone;
+	unsigned count;
+	char last[ID_HEX + 1];
+	bool held;
+};
+
+static bool hand_over(void *context, const char *nonce)
+{
+	struct reaped *reaped = context;
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), "s/claims/%s", nonce);
+	fd = open(in_base(name), O_RDWR);
+	assert_true(fd >= 0);
+	reaped->held = flock(fd, LOCK_EX | LOCK_NB) != 0;
+	close(fd);
+	strcpy(reaped->last, nonce);
+	reaped->count++;
+	return reaped->gone;
+}
+
+static void reap(const struct state *s, unsigned most, struct reaped *reaped)
+{
+	reaped->count = 0;
+	state_reap(s, most, QUIET, hand_over, reaped);
+}
+
+static void put_claim(const char *name, const char *text, int age)
+{
+	struct timespec times[2] = {{time(NULL) - age, 0}, {time(NULL) - age, 0}};
+
+	put(name, text, 0600);
+	assert_int_equal(utimensat(AT_FDCWD, in_base(name), times, 0), 0);
+}
+
+/* One claim at a time: adopted, or left as it is. */
+static void reaps_what_is_due(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *text;
+		int age;
+		bool due;
+	} rows[] = {
+		{NONCE, "creating 1\n", 0, false},
+		{NONCE, "creating 1\n", QUIET - 20, false},
+		{NONCE, "creating 1\n", QUIET + 1, true},
+		{NONCE, "creating 1\n", -20, false}, /* the clock was set back */
+		{NONCE, "", 0, false},
+		{NONCE, "", QUIET + 1, true},
+		{NONCE, "creating 1\ncreated x\n", 0, true},
+		{NONCE, "creating 1\ncreated x\n", QUIET + 1, true},
+		{NONCE, "created x\n", 0, false}, /* not on a line after the first */
+		{NONCE, "creating 1\nxcreated x\n", 0, false},
+		{NONCE, "creating 1\ncreate", 0, false},
+		{OTHER, "creating 1\ncreated x\n", 0, true},
+		{"x", "creating 1\ncreated x\n", QUIET + 1, false},
+		{HEX_31, "creating 1\ncreated x\n", QUIET + 1, false},
+		{NONCE "0", "creating 1\ncreated x\n", QUIET + 1, false},
+		{NONCE ".", "creating 1\ncreated x\n", QUIET + 1, false},
+		{HEX_31 "A", "creating 1\ncreated x\n", QUIET + 1, false},
+		{HEX_31 "g", "creating 1\ncreated x\n", QUIET + 1, false},
+	};
+	struct reaped reaped = {.gone = true};
+	char name[64];
+	struct state s;
+
+	(void)state;
+	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
+	reap(&s, 8, &reaped);
+	assert_int_equal(reaped.count, 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(name, sizeof(name), "s/claims/%s", rows[i].name);
+		put_claim(name, rows[i].text, rows[i].age);
+		reap(&s, 8, &reaped);
+		assert_int_equal(reaped.count, rows[i].due);
+		assert_int_equal(exists(name), !rows[i].due);
+		if (rows[i].due) {
+			assert_string_equal(reaped.last, rows[i].name);
+			assert_true(reaped.held);
+		} else {
+			assert_int_equal(unlink(in_base(name)), 0);
+		}
+	}
+	done(&s);
+}
+
+static void leaves_held_claims(void **state)
+{
+	struct reaped reaped = {.gone = true};
+	struct state s, other;
+
+	(void)state;
+	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
+	assert_int_equal(state_open(&other, in_base("s"), ""), STATE_OK);
+	assert_true(state_claim(&other, NONCE));
+	assert_true(state_claim_say(&other, "created x\n"));
+	reap(&s, 8, &reaped);
+	assert_int_equal(reaped.count, 0);
+	assert_true(exists("s/claims/" NONCE));
+	assert_int_equal(close(other.claim), 0); /* as when its holder was killed */
+	other.claim = -1;
+	reap(&s, 8, &reaped);
+	assert_int_equal(reaped.count, 1);
+	assert_string_equal(reaped.last, NONCE);
+	assert_false(exists("s/claims/" NONCE));
+	done(&s);
+	done(&other);
+}
+
+/* What is not a file of ours alone is no claim, whatever its name. */
+static void leaves_odd_claims(void **state)
+{
+	struct reaped reaped = {.gone = true};
+	char other[128];
+	struct state s;
+
+	(void)state;
+	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
+	assert_int_equal(mkdir(in_base("s/claims/" NONCE), 0700), 0);
+	reap(&s, 8, &reaped);
+	assert_int_equal(rmdir(in_base("s/claims/" NONCE)), 0);
+	put_claim("s/target", "creating 1\ncreated x\n", 0);
+	assert_int_equal(symlink("../target", in_base("s/claims/" NONCE)), 0);
+	state_reap(&s, 8, QUIET, hand_over, &reaped);
+	assert_int_equal(unlink(in_base("s/claims/" NONCE)), 0);
+	assert_int_equal(mkfifo(in_base("s/claims/" NONCE), 0600), 0);
+	state_reap(&s, 8, 0, hand_over, &reaped);
+	assert_int_equal(unlink(in_base("s/claims/" NONCE)), 0);
+	snprintf(other, sizeof(other), "%s/s/target", base);
+	assert_int_equal(link(other, in_base("s/claims/" NONCE)), 0);
+	state_reap(&s, 8, QUIET, hand_over, &reaped);
+	assert_int_equal(reaped.count, 0);
+	assert_true(exists("s/claims/" NONCE));
+	assert_int_equal(unlink(other), 0); /* now it has one name */
+	state_reap(&s, 8, QUIET, hand_over, &reaped);
+	assert_int_equal(reaped.count, 1);
+	done(&s);
+}
+
+static unsigned claims_left(void)
+{
+	char name[64];
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "s/claims/%032x", i);
+		left += exists(name);
+	}
+	return left;
+}
+
+/* Those that stay count too; what did not go is there for the next call. */
+static void reaps_so_many(void **state)
+{
+	static const struct {
+		unsigned most;
+		bool gone;
+		unsigned count, left;
+	} rows[] = {{0, true, 0, 5},  {8, false, 5, 5}, {2, false, 2, 5}, {1, true, 1, 4},
+	            {2, true, 2, 2}, {2, true, 2, 0}, {2, true, 0, 0}};
+	struct reaped reaped;
+	char name[64];
+	struct state s;
+
+	(void)state;
+	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
+	for (unsigned i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "s/claims/%032x", i);
+		put_claim(name, "creating 1\ncreated x\n", 0);
+	}
+	put_claim("s/claims/x", "", QUIET + 1); /* not counted */
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		reaped.gone = rows[i].gone;
+		reap(&s, rows[i].most, &reaped);
+		assert_int_equal(reaped.count, rows[i].count);
+		assert_int_equal(claims_left(), rows[i].left);
+	}
+	assert_true(exists("s/claims/x"));
+	assert_true(s.claims >= 0);
+	assert_true(state_claim(&s, NONCE)); /* the directory is still open */
+	done(&s);
+}
+
 static void random_ids(void **state)
 {
 	uint8_t one[NONCE_BYTES], two[NONCE_BYTES];
@@ -395,7 +587,9 @@ int main(void)
 		TEST(refuses_unsafe_directories), TEST(refuses_a_docker_config),
 		TEST(refuses_a_bad_id),           TEST(locks_once),
 		TEST(notices_a_replaced_lock),    TEST(refuses_odd_locks),
-		TEST(claims),                     TEST(random_ids),
+		TEST(claims),                     TEST(reaps_what_is_due),
+		TEST(leaves_held_claims),         TEST(leaves_odd_claims),
+		TEST(reaps_so_many),              TEST(random_ids),
 		TEST(safe_paths),
 #undef TEST
 	};
