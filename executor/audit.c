@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 #include "audit.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "child.h"
+
+#define WRITE_MS 5000 /* a FIFO that nobody reads is given up */
 
 bool audit_say(struct audit *audit, enum audit_event event, const char *run,
                const char *container, int code, bool oom)
@@ -25,5 +30,7 @@ bool audit_say(struct audit *audit, enum audit_event event, const char *run,
 	               utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min,
 	               utc.tm_sec, now.tv_nsec / 1000, ++audit->seq, names[event], run, container,
 	               code, oom ? "true" : "false");
-	return len > 0 && (size_t)len < sizeof(line) && write(audit->fd, line, (size_t)len) == len;
+	return len > 0 && (size_t)len < sizeof(line) &&
+	       child_wait(NULL, 0, audit->fd, POLLOUT, child_now() + WRITE_MS) == CHILD_READY &&
+	       write(audit->fd, line, (size_t)len) == len;
 }

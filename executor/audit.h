@@ -26,7 +26,7 @@ struct audit {
 
 /* run: nonce in hex.  container: id, "" when unknown.  code: the exit status so
  * far, or the worker's for AUDIT_EXIT.  False when the line was not written
- * whole; true when there is no file. */
+ * whole, in time and before a signal; true when there is no file. */
 __attribute__((warn_unused_result)) bool audit_say(struct audit *audit, enum audit_event event,
                                                    const char *run, const char *container,
                                                    int code, bool oom);

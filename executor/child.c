@@ -22,13 +22,17 @@ static bool shielded;
 
 bool child_set_up(void)
 {
-	static const int caught[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD};
+	/* All that would end us by default and can be caught. */
+	static const int caught[] = {SIGTERM, SIGINT,    SIGHUP,  SIGQUIT,   SIGCHLD,
+	                             SIGUSR1, SIGUSR2,   SIGALRM, SIGVTALRM, SIGPROF,
+	                             SIGXCPU, SIGSTKFLT, SIGIO,   SIGPWR};
 	sigset_t set;
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
 		sigaddset(&set, caught[i]);
-	if (sigprocmask(SIG_SETMASK, &set, NULL) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+	if (sigprocmask(SIG_SETMASK, &set, NULL) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
+	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
 		return false;
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -41,6 +45,17 @@ int64_t child_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int child_next_fd(int from)
+{
+	int least = INT_MAX;
+
+	if (signals >= from)
+		least = signals;
+	if (null >= from && null < least)
+		least = null;
+	return least;
 }
 
 int child_signal(void)
@@ -82,7 +97,8 @@ static _Noreturn void become(const struct child_plan *plan, const int *fd, pid_t
 
 	sigemptyset(&none);
 	if (setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent ||
-	    setrlimit(RLIMIT_CORE, &no_core) != 0 || signal(SIGPIPE, SIG_DFL) == SIG_ERR)
+	    setrlimit(RLIMIT_CORE, &no_core) != 0 || signal(SIGPIPE, SIG_DFL) == SIG_ERR ||
+	    signal(SIGXFSZ, SIG_DFL) == SIG_ERR)
 		_exit(127);
 	for (int i = 0; i < plan->count; i++)
 		if ((high[i] = fcntl(fd[i], F_DUPFD_CLOEXEC, 2 * CHILD_FDS)) < 0)

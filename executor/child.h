@@ -72,6 +72,9 @@ enum child_wait child_wait(struct child *set, size_t count, int fd, short events
 void child_stop(struct child *child);
 void child_finish(struct child *child);
 
+/* The first descriptor from `from` on that this module needs; INT_MAX when none. */
+int child_next_fd(int from);
+
 int child_signal(void); /* the first terminating signal that came, or 0 */
 void child_shield(bool on); /* while on, child_wait only notes signals */
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "audit.h"
 #include "removal.h"
 #include "state.h"
 
@@ -24,7 +25,8 @@ struct guardian {
 
 __attribute__((warn_unused_result)) bool guardian_start(struct guardian *guardian,
                                                         struct state *state,
-                                                        const struct removal *removal);
+                                                        const struct removal *removal,
+                                                        const struct audit *events);
 
 /* Says farewell and reaps it. */
 void guardian_end(struct guardian *guardian);

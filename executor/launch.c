@@ -38,7 +38,7 @@
 
 /* Orphans of earlier runs: at most so many, and so long for each, a launch. */
 #define REAP_MOST 4
-#define REAP_SECONDS 10
+#define REAP_SECONDS 5
 
 #define RESULT_WORDS 5 /* of DOCKER_RESULT */
 
@@ -251,8 +251,9 @@ static enum life_event open_files(struct run *run)
 	enum executor_reason why;
 
 	if (turn != NULL && strcmp(turn, "-") != 0)
-		run->turn_in = open(turn, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (run->turn_in < 0)
+		run->turn_in = open(turn, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (run->turn_in < 0 ||
+	    (run->turn_in > STDERR_FILENO && fcntl(run->turn_in, F_SETFL, O_RDONLY) != 0))
 		return fail_errno(run, WHY_TURN_OPEN, turn);
 	self_home(run->home, sizeof(run->home));
 	why = self_config(config, run->home, &run->config, run->config_path);
@@ -296,10 +297,15 @@ static enum life_event set_up(struct run *run)
 static enum life_event read_turn(struct run *run)
 {
 	struct child *child = &run->child[0];
+	int64_t deadline = child_now() + READ_MS;
 	enum child_wait wait;
 
-	policy_start(run, child, "turn", 3, (const int[]){run->turn_in, -1, -1});
-	wait = child_wait(child, 1, -1, 0, child_now() + READ_MS);
+	*child = (struct child){.out = -1, .err = -1, .ended = true};
+	wait = child_wait(NULL, 0, run->turn_in, POLLIN, deadline); /* a FIFO needs a writer */
+	if (wait == CHILD_READY) {
+		policy_start(run, child, "turn", 3, (const int[]){run->turn_in, -1, -1});
+		wait = child_wait(child, 1, -1, 0, deadline);
+	}
 	if (stopped(run, wait, WHY_POLICY_DEADLINE, "reading the turn", READ_MS / 1000) ||
 	    judged(run, child) != E_OK) {
 		child_finish(child);
@@ -497,14 +503,14 @@ static enum life_event check_launch(struct run *run)
 /* ---- under the lock ---- */
 
 /* One orphan, whose claim state_reap holds for us. */
-static bool reap_one(void *context, const char *nonce)
+static bool reap_one(void *context, const char *nonce, bool created)
 {
 	struct run *run = context;
 	struct removal removal;
 
 	removal_init(&removal, &run->docker, nonce);
 	removal.control_seconds = removal.remove_seconds = REAP_SECONDS;
-	if (child_signal() != 0 || !removal_run(&removal, false))
+	if (child_signal() != 0 || !removal_run(&removal, !created))
 		return false;
 	if (removal.id[0] != '\0' &&
 	    !audit_say(&run->events, AUDIT_REAPED, nonce, removal.id, 0, false))
@@ -515,7 +521,8 @@ static bool reap_one(void *context, const char *nonce)
 /* What killed runs have left; what does not go now is left for the next. */
 static enum life_event reap(struct run *run)
 {
-	state_reap(&run->state, REAP_MOST, REMOVAL_QUIET_MS / 1000 + 1, reap_one, run);
+	state_reap(&run->state, REAP_MOST, REMOVAL_QUIET_MS / 1000 + 1, run->docker.endpoint,
+	           reap_one, run);
 	return E_OK;
 }
 
@@ -539,14 +546,14 @@ static enum life_event take_lock(struct run *run)
 
 static enum life_event take_claim(struct run *run)
 {
-	if (state_claim(&run->state, run->nonce_hex))
+	if (state_claim(&run->state, run->nonce_hex, run->docker.endpoint))
 		return E_OK;
 	return fail_errno(run, WHY_CLAIM, run->nonce_hex);
 }
 
 static enum life_event guard(struct run *run)
 {
-	if (guardian_start(&run->guardian, &run->state, &run->removal))
+	if (guardian_start(&run->guardian, &run->state, &run->removal, &run->events))
 		return E_OK;
 	return fail_errno(run, WHY_START, "the guardian");
 }

@@ -42,7 +42,7 @@ X(WORKER_EXIT, "SANDBOX_WORKER", "worker.exit", 1, "the worker failed", "see its
 X(WORKER_NEVER_RAN, "SANDBOX_UNAVAILABLE", "worker.never_ran", 69, "the worker never ran", "read what docker says: is the entrypoint in the image?") \
 X(WORKER_VANISHED, "SANDBOX_WORKER", "worker.vanished", 1, "somebody else removed or restarted the container", "find out who; cofferdam did not") \
 X(WORKER_STDERR, "SANDBOX_WORKER", "worker.stderr", 1, "the worker wrote too much to its standard error", "let it write less") \
-X(SIGNALLED, "SANDBOX_ABORTED", "signal", 128, "a signal ended the run", "nothing is left to do: the container is gone") \
+X(SIGNALLED, "SANDBOX_ABORTED", "signal", 128, "a signal ended the run", "the container is removed first") \
 X(OUTPUT, "SANDBOX_PROTOCOL", "output.write", 70, "the reply cannot be written to standard output", "check what it is connected to") \
 X(RESIDUAL, "REVOKE_INCOMPLETE", "remove.unconfirmed", 80, "the container could not be confirmed gone", "remove it by hand: docker container rm --force --volumes")
 /* clang-format on */

@@ -55,9 +55,9 @@ static void ask_to_remove(const struct removal *removal)
 
 bool removal_run(struct removal *removal, bool settle)
 {
-	int64_t quiet = child_now() + (settle ? REMOVAL_QUIET_MS : 0);
-	int64_t deadline = quiet + (int64_t)removal->remove_seconds * 1000;
-	int64_t pause = PAUSE_MS, begun;
+	int64_t deadline = child_now() + (settle ? REMOVAL_QUIET_MS : 0) +
+	                   (int64_t)removal->remove_seconds * 1000;
+	int64_t pause = PAUSE_MS, quiet = 0, begun;
 
 	while ((begun = child_now()) < deadline) {
 		bool known = removal->id[0] != '\0';
@@ -66,11 +66,18 @@ bool removal_run(struct removal *removal, bool settle)
 		if (known)
 			ask_to_remove(removal);
 		found = removal_look(removal, deadline);
-		if (found == REMOVAL_GONE && (known || begun >= quiet))
+		if (found == REMOVAL_GONE && (known || !settle || (quiet != 0 && begun >= quiet)))
 			return true;
 		if (!known && found == REMOVAL_THERE)
 			continue;
-		child_wait(NULL, 0, -1, 0, child_now() + pause);
+		/* From the first answer on: an engine that stood still may have the
+		 * create still before it. */
+		if (found != REMOVAL_GONE)
+			quiet = 0;
+		else if (quiet == 0)
+			quiet = child_now() + REMOVAL_QUIET_MS;
+		if (child_wait(NULL, 0, -1, 0, child_now() + pause) == CHILD_SIGNAL)
+			return false;
 		pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
 	}
 	return false;

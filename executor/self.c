@@ -22,8 +22,8 @@ enum executor_reason self_start(void)
 	sigset_t none;
 	int fd;
 
-	do /* the lowest free descriptor is taken: open(2) */
-		fd = open("/dev/null", O_RDWR);
+	do /* the lowest free descriptor is taken: open(2); a reply cannot be written to it */
+		fd = open("/dev/null", O_RDONLY);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd < 0 || close(fd) != 0)
 		return WHY_START;
@@ -97,9 +97,9 @@ static int open_config(const char *given, const char *home, char *path)
 	bool own = config != NULL && config[0] == '/'; /* others are to be ignored: XDG */
 	int fd, len;
 
-	if (given == NULL)
-		given = getenv("COFFERDAM_CONFIG");
-	if (given != NULL && given[0] != '\0')
+	if (given == NULL && (given = getenv("COFFERDAM_CONFIG")) != NULL && given[0] == '\0')
+		given = NULL;
+	if (given != NULL)
 		return open(given, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	len = snprintf(path, SELF_PATH, "%s%s/cofferdam/config.json", own ? config : home,
 	               own ? "" : "/.config");

@@ -18,6 +18,8 @@
 #include "self.h"
 
 #define HEX_DIGITS "0123456789abcdef"
+#define CLAIM_BYTES 512
+#define CLAIM_FLAGS (O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
 #define NEW_FILE (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
 /* File systems on which flock(2) is emulated, partial or another machine's too:
@@ -88,7 +90,7 @@ static bool choose(char *path, const char *given, const char *home)
 	const char *from = given != NULL ? given : getenv("STATE_DIRECTORY");
 	int len;
 
-	if (from != NULL && from[0] != '\0') /* systemd separates several by colons */
+	if (given != NULL || (from != NULL && from[0] != '\0')) /* systemd separates several by colons */
 		len = snprintf(path, STATE_PATH, "%.*s",
 		               (int)(given != NULL ? strlen(from) : strcspn(from, ":")), from);
 	else
@@ -208,15 +210,27 @@ bool state_unlock(struct state *state)
 	return good;
 }
 
-bool state_claim(struct state *state, const char *nonce)
+/* What a claim says of itself after its time. */
+static bool identity(int fd, const char *endpoint, char *to, size_t cap)
 {
-	char line[64];
+	struct stat st;
+	int len = fstat(fd, &st) != 0 ? -1
+	                              : snprintf(to, cap, " %llu:%llu %s\n",
+	                                         (unsigned long long)st.st_dev,
+	                                         (unsigned long long)st.st_ino, endpoint);
+
+	return len > 0 && (size_t)len < cap;
+}
+
+bool state_claim(struct state *state, const char *nonce, const char *endpoint)
+{
+	char line[CLAIM_BYTES], self[CLAIM_BYTES / 2];
 
 	state->claim = openat(state->claims, nonce, NEW_FILE | O_APPEND, 0600);
-	if (state->claim < 0)
+	if (state->claim < 0 || !identity(state->claim, endpoint, self, sizeof(self)))
 		return false;
 	strlcpy(state->claim_name, nonce, sizeof(state->claim_name));
-	(void)snprintf(line, sizeof(line), "creating %lld\n", (long long)time(NULL));
+	(void)snprintf(line, sizeof(line), "creating %lld%s", (long long)time(NULL), self);
 	return flock(state->claim, LOCK_EX | LOCK_NB) == 0 && state_claim_say(state, line) &&
 	       same(state->claims, nonce, state->claim);
 }
@@ -228,51 +242,63 @@ bool state_claim_say(const struct state *state, const char *line)
 	return write(state->claim, line, len) == (ssize_t)len;
 }
 
-/* A claim's second line says that its container exists.  Before that its maker
- * may be between creating and locking it, or the engine still busy with the
- * create: then only its age tells. */
-static bool mature(int fd, unsigned quiet_seconds)
+/* Reads a claim: is it one of ours on this engine, and is it time to act on it?
+ * Its second line says that its container exists.  Before that its maker may be
+ * between creating and locking it, or the engine still busy with the create:
+ * then only its age tells. */
+static bool mature(int fd, const char *endpoint, unsigned quiet_seconds, bool *created)
 {
-	char text[128];
+	char text[2 * CLAIM_BYTES], self[CLAIM_BYTES / 2];
 	ssize_t len = pread(fd, text, sizeof(text) - 1, 0);
+	const char *line;
 	struct stat st;
 
 	text[len > 0 ? len : 0] = '\0';
-	return strstr(text, "\ncreated ") != NULL ||
-	       (fstat(fd, &st) == 0 && time(NULL) - st.st_mtime > quiet_seconds);
+	if (!identity(fd, endpoint, self, sizeof(self)) || fstat(fd, &st) != 0)
+		return false;
+	line = text + strcspn(text, "\n");
+	if (line - text < (ptrdiff_t)strlen(self) - 1 ||
+	    strncmp(line - (strlen(self) - 1), self, strlen(self)) != 0)
+		return false;
+	*created = strstr(line, "\ncreated ") != NULL;
+	if (strstr(line, "\nstuck\n") != NULL)
+		quiet_seconds = STATE_STUCK_SECONDS;
+	else if (*created)
+		return true;
+	return time(NULL) - st.st_mtime > quiet_seconds;
 }
 
-/* Locks a mature claim that nobody holds, or -1. */
-static int adopt(const struct state *state, const char *name, unsigned quiet_seconds)
+static void reap_one(const struct state *state, int fd, const char *name, bool created,
+                     bool (*gone)(void *context, const char *nonce, bool created), void *context)
 {
-	int fd = openat(state->claims, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd >= 0 && ours(fd) && mature(fd, quiet_seconds) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-	    same(state->claims, name, fd))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	if (gone(context, name, created))
+		(void)unlinkat(state->claims, name, 0);
+	else
+		(void)!write(fd, "stuck\n", sizeof("stuck\n") - 1);
 }
 
 void state_reap(const struct state *state, unsigned most, unsigned quiet_seconds,
-                bool (*gone)(void *context, const char *nonce), void *context)
+                const char *endpoint,
+                bool (*gone)(void *context, const char *nonce, bool created), void *context)
 {
 	int copy = openat(state->claims, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *claims = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *entry;
 
 	while (claims != NULL && most > 0 && (entry = readdir(claims)) != NULL) {
-		bool named = strspn(entry->d_name, HEX_DIGITS) == ID_HEX &&
-		             entry->d_name[ID_HEX] == '\0';
-		int fd = named ? adopt(state, entry->d_name, quiet_seconds) : -1;
+		const char *name = entry->d_name;
+		bool named = strspn(name, HEX_DIGITS) == ID_HEX && name[ID_HEX] == '\0';
+		bool created = false;
+		int fd = named ? openat(state->claims, name, CLAIM_FLAGS) : -1;
 
 		if (fd < 0)
 			continue;
-		if (gone(context, entry->d_name))
-			(void)unlinkat(state->claims, entry->d_name, 0);
+		if (ours(fd) && mature(fd, endpoint, quiet_seconds, &created) &&
+		    flock(fd, LOCK_EX | LOCK_NB) == 0 && same(state->claims, name, fd)) {
+			reap_one(state, fd, name, created, gone, context);
+			most--;
+		}
 		close(fd);
-		most--;
 	}
 	if (claims != NULL)
 		closedir(claims);

@@ -19,6 +19,7 @@
  */
 
 #define STATE_PATH (PATH_BYTES_MAX + 1)
+#define STATE_STUCK_SECONDS 60
 
 struct state {
 	int dir; /* descriptors; -1: none */
@@ -55,18 +56,23 @@ size_t state_holder(const struct state *state, char *to, size_t cap);
 /* Gives it up.  False when the file was replaced meanwhile. */
 __attribute__((warn_unused_result)) bool state_unlock(struct state *state);
 
-/* Makes and locks claims/<nonce>, and appends lines to it. */
-__attribute__((warn_unused_result)) bool state_claim(struct state *state, const char *nonce);
+/* Makes and locks claims/<nonce>, and appends lines to it.  Its first line says
+ * which engine is meant and which file this is, so that a copy of the directory
+ * is nobody's claim. */
+__attribute__((warn_unused_result)) bool state_claim(struct state *state, const char *nonce,
+                                                     const char *endpoint);
 __attribute__((warn_unused_result)) bool state_claim_say(const struct state *state,
                                                          const char *line);
 /*
- * Claims that nobody holds, and that say that their container was created or
- * are older than quiet_seconds: each is locked, handed to gone(), and removed
- * when that returns true.  At most `most`
- * a call.
+ * Claims on this engine that nobody holds, and that say that their container was
+ * created or are older than quiet_seconds: each is locked, handed to gone(), and
+ * removed when that returns true.  One for which it does not is left alone for
+ * STATE_STUCK_SECONDS, so that it holds up neither launches nor other orphans.
+ * At most `most` a call.
  */
 void state_reap(const struct state *state, unsigned most, unsigned quiet_seconds,
-                bool (*gone)(void *context, const char *nonce), void *context);
+                const char *endpoint,
+                bool (*gone)(void *context, const char *nonce, bool created), void *context);
 
 /* Removes it; true when there is none.  False when it was replaced. */
 __attribute__((warn_unused_result)) bool state_drop_claim(struct state *state);

@@ -72,6 +72,8 @@ static bool lock_is_free(void)
 	return is;
 }
 
+static const struct audit no_audit = {-1, 0};
+
 /* As the executor does: lock, claim, guardian. */
 static bool launch(struct state *own, struct removal *removal, struct guardian *guardian)
 {
@@ -79,7 +81,8 @@ static bool launch(struct state *own, struct removal *removal, struct guardian *
 	removal->control_seconds = 20;
 	removal->remove_seconds = 1;
 	return state_open(own, fake_dir, "") == STATE_OK && state_lock(own, NONCE) == STATE_OK &&
-	       state_claim(own, NONCE) && guardian_start(guardian, own, removal);
+	       state_claim(own, NONCE, "unix:///x") &&
+	       guardian_start(guardian, own, removal, &no_audit);
 }
 
 static void put_away(struct state *own)

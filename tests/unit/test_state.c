@@ -23,6 +23,8 @@
 #define NONCE "00112233445566778899aabbccddeeff"
 #define OTHER "ffeeddccbbaa99887766554433221100"
 
+#define ENDPOINT "unix:///run/docker.sock"
+
 static char base[64]; /* a private directory, new for each test */
 static char path[128];
 
@@ -330,13 +332,13 @@ static void claims(void **state)
 	assert_int_equal(state_open(&one, in_base("s"), ""), STATE_OK);
 	assert_int_equal(state_open(&two, in_base("s"), ""), STATE_OK);
 	assert_true(state_drop_claim(&one)); /* none: nothing to drop */
-	assert_true(state_claim(&one, NONCE));
+	assert_true(state_claim(&one, NONCE, ENDPOINT));
 	assert_int_equal(mode_of("s/claims/" NONCE), 0600);
-	assert_false(state_claim(&two, NONCE));
-	assert_true(state_claim(&two, OTHER));
+	assert_false(state_claim(&two, NONCE, ENDPOINT));
+	assert_true(state_claim(&two, OTHER, ENDPOINT));
 	assert_true(state_claim_say(&one, "created x\n"));
 	get("s/claims/" NONCE, text, sizeof(text));
-	assert_int_equal(sscanf(text, "creating %lld\ncreated x\n%n", &when, &used), 1);
+	assert_int_equal(sscanf(text, "creating %lld %*u:%*u " ENDPOINT "\ncreated x\n%n", &when, &used), 1);
 	assert_int_equal(used, (int)strlen(text));
 	assert_true(when > 1600000000);
 	assert_true(state_drop_claim(&one));
@@ -352,7 +354,7 @@ static void claims(void **state)
 	done(&two);
 }
 
-#define QUIET 60 /* seconds */
+#define QUIET 30 /* seconds */
 #define HEX_31 "0011223344556677889900112233445"
 
 /* What state_reap hands over; whether it is gone; what it finds there. */
@@ -361,9 +363,10 @@ struct reaped {
 	unsigned count;
 	char last[ID_HEX + 1];
 	bool held;
+	bool created;
 };
 
-static bool hand_over(void *context, const char *nonce)
+static bool hand_over(void *context, const char *nonce, bool created)
 {
 	struct reaped *reaped = context;
 	char name[64];
@@ -375,6 +378,7 @@ static bool hand_over(void *context, const char *nonce)
 	reaped->held = flock(fd, LOCK_EX | LOCK_NB) != 0;
 	close(fd);
 	strcpy(reaped->last, nonce);
+	reaped->created = created;
 	reaped->count++;
 	return reaped->gone;
 }
@@ -382,15 +386,28 @@ static bool hand_over(void *context, const char *nonce)
 static void reap(const struct state *s, unsigned most, struct reaped *reaped)
 {
 	reaped->count = 0;
-	state_reap(s, most, QUIET, hand_over, reaped);
+	state_reap(s, most, QUIET, ENDPOINT, hand_over, reaped);
 }
 
-static void put_claim(const char *name, const char *text, int age)
+/* An @ in the text becomes what a claim says of itself. */
+static void put_claim(const char *name, const char *with, int age)
 {
 	struct timespec times[2] = {{time(NULL) - age, 0}, {time(NULL) - age, 0}};
+	char contents[512];
+	struct stat st;
+	int fd;
 
-	put(name, text, 0600);
-	assert_int_equal(utimensat(AT_FDCWD, in_base(name), times, 0), 0);
+	put(name, "", 0600);
+	fd = open(in_base(name), O_RDWR);
+	assert_int_equal(fstat(fd, &st), 0);
+	snprintf(contents, sizeof(contents), "%.*s %llu:%llu %s%s", (int)strcspn(with, "@"), with,
+	         (unsigned long long)st.st_dev, (unsigned long long)st.st_ino, ENDPOINT,
+	         strchr(with, '@') != NULL ? strchr(with, '@') + 1 : "");
+	if (strchr(with, '@') == NULL)
+		snprintf(contents, sizeof(contents), "%s", with);
+	assert_int_equal(write(fd, contents, strlen(contents)), (ssize_t)strlen(contents));
+	assert_int_equal(futimens(fd, times), 0);
+	close(fd);
 }
 
 /* One claim at a time: adopted, or left as it is. */
@@ -402,24 +419,32 @@ static void reaps_what_is_due(void **state)
 		int age;
 		bool due;
 	} rows[] = {
-		{NONCE, "creating 1\n", 0, false},
-		{NONCE, "creating 1\n", QUIET - 20, false},
-		{NONCE, "creating 1\n", QUIET + 1, true},
-		{NONCE, "creating 1\n", -20, false}, /* the clock was set back */
+		{NONCE, "creating 1@\n", 0, false},
+		{NONCE, "creating 1@\n", QUIET - 20, false},
+		{NONCE, "creating 1@\n", QUIET + 1, true},
+		{NONCE, "creating 1@\n", -20, false}, /* the clock was set back */
 		{NONCE, "", 0, false},
-		{NONCE, "", QUIET + 1, true},
-		{NONCE, "creating 1\ncreated x\n", 0, true},
-		{NONCE, "creating 1\ncreated x\n", QUIET + 1, true},
-		{NONCE, "created x\n", 0, false}, /* not on a line after the first */
-		{NONCE, "creating 1\nxcreated x\n", 0, false},
-		{NONCE, "creating 1\ncreate", 0, false},
-		{OTHER, "creating 1\ncreated x\n", 0, true},
-		{"x", "creating 1\ncreated x\n", QUIET + 1, false},
-		{HEX_31, "creating 1\ncreated x\n", QUIET + 1, false},
-		{NONCE "0", "creating 1\ncreated x\n", QUIET + 1, false},
-		{NONCE ".", "creating 1\ncreated x\n", QUIET + 1, false},
-		{HEX_31 "A", "creating 1\ncreated x\n", QUIET + 1, false},
-		{HEX_31 "g", "creating 1\ncreated x\n", QUIET + 1, false},
+		{NONCE, "", QUIET + 1, false}, /* it may be a copy */
+		{NONCE, "creating 1@\ncreated x\n", 0, true},
+		{NONCE, "creating 1@\ncreated x\n", QUIET + 1, true},
+		{NONCE, "creating 1@\ncreated x\nstuck\n", QUIET + 1, false},
+		{NONCE, "creating 1@\ncreated x\nstuck\n", STATE_STUCK_SECONDS + 1, true},
+		{NONCE, "creating 1@\nstuck\n", QUIET + 1, false},
+		/* a copy of the directory, another engine */
+		{NONCE, "creating 1 1:1 " ENDPOINT "\ncreated x\n", QUIET + 1, false},
+		{NONCE, "creating 1@x\ncreated x\n", QUIET + 1, false},
+		{NONCE, "creating 1@", QUIET + 1, false},
+		{NONCE, "creating 1\ncreated x\n", QUIET + 1, false},
+		{NONCE, "created x@\n", 0, false}, /* not on a line after the first */
+		{NONCE, "creating 1@\nxcreated x\n", 0, false},
+		{NONCE, "creating 1@\ncreate", 0, false},
+		{OTHER, "creating 1@\ncreated x\n", 0, true},
+		{"x", "creating 1@\ncreated x\n", QUIET + 1, false},
+		{HEX_31, "creating 1@\ncreated x\n", QUIET + 1, false},
+		{NONCE "0", "creating 1@\ncreated x\n", QUIET + 1, false},
+		{NONCE ".", "creating 1@\ncreated x\n", QUIET + 1, false},
+		{HEX_31 "A", "creating 1@\ncreated x\n", QUIET + 1, false},
+		{HEX_31 "g", "creating 1@\ncreated x\n", QUIET + 1, false},
 	};
 	struct reaped reaped = {.gone = true};
 	char name[64];
@@ -438,6 +463,8 @@ static void reaps_what_is_due(void **state)
 		if (rows[i].due) {
 			assert_string_equal(reaped.last, rows[i].name);
 			assert_true(reaped.held);
+			assert_int_equal(reaped.created,
+			                 strstr(rows[i].text, "created") != NULL);
 		} else {
 			assert_int_equal(unlink(in_base(name)), 0);
 		}
@@ -453,7 +480,7 @@ static void leaves_held_claims(void **state)
 	(void)state;
 	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
 	assert_int_equal(state_open(&other, in_base("s"), ""), STATE_OK);
-	assert_true(state_claim(&other, NONCE));
+	assert_true(state_claim(&other, NONCE, ENDPOINT));
 	assert_true(state_claim_say(&other, "created x\n"));
 	reap(&s, 8, &reaped);
 	assert_int_equal(reaped.count, 0);
@@ -480,20 +507,20 @@ static void leaves_odd_claims(void **state)
 	assert_int_equal(mkdir(in_base("s/claims/" NONCE), 0700), 0);
 	reap(&s, 8, &reaped);
 	assert_int_equal(rmdir(in_base("s/claims/" NONCE)), 0);
-	put_claim("s/target", "creating 1\ncreated x\n", 0);
+	put_claim("s/target", "creating 1@\ncreated x\n", 0);
 	assert_int_equal(symlink("../target", in_base("s/claims/" NONCE)), 0);
-	state_reap(&s, 8, QUIET, hand_over, &reaped);
+	state_reap(&s, 8, QUIET, ENDPOINT, hand_over, &reaped);
 	assert_int_equal(unlink(in_base("s/claims/" NONCE)), 0);
 	assert_int_equal(mkfifo(in_base("s/claims/" NONCE), 0600), 0);
-	state_reap(&s, 8, 0, hand_over, &reaped);
+	state_reap(&s, 8, 0, ENDPOINT, hand_over, &reaped);
 	assert_int_equal(unlink(in_base("s/claims/" NONCE)), 0);
 	snprintf(other, sizeof(other), "%s/s/target", base);
 	assert_int_equal(link(other, in_base("s/claims/" NONCE)), 0);
-	state_reap(&s, 8, QUIET, hand_over, &reaped);
+	state_reap(&s, 8, QUIET, ENDPOINT, hand_over, &reaped);
 	assert_int_equal(reaped.count, 0);
 	assert_true(exists("s/claims/" NONCE));
 	assert_int_equal(unlink(other), 0); /* now it has one name */
-	state_reap(&s, 8, QUIET, hand_over, &reaped);
+	state_reap(&s, 8, QUIET, ENDPOINT, hand_over, &reaped);
 	assert_int_equal(reaped.count, 1);
 	done(&s);
 }
@@ -517,8 +544,10 @@ static void reaps_so_many(void **state)
 		unsigned most;
 		bool gone;
 		unsigned count, left;
-	} rows[] = {{0, true, 0, 5},  {8, false, 5, 5}, {2, false, 2, 5}, {1, true, 1, 4},
-	            {2, true, 2, 2}, {2, true, 2, 0}, {2, true, 0, 0}};
+	} rows[] = {
+		{0, true, 0, 5}, {2, true, 2, 3}, {1, false, 1, 3},
+		{8, true, 2, 1}, {8, true, 0, 1}, /* the stuck one is left alone */
+	};
 	struct reaped reaped;
 	char name[64];
 	struct state s;
@@ -527,7 +556,7 @@ static void reaps_so_many(void **state)
 	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
 	for (unsigned i = 0; i < 5; i++) {
 		snprintf(name, sizeof(name), "s/claims/%032x", i);
-		put_claim(name, "creating 1\ncreated x\n", 0);
+		put_claim(name, "creating 1@\ncreated x\n", 0);
 	}
 	put_claim("s/claims/x", "", QUIET + 1); /* not counted */
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -538,7 +567,7 @@ static void reaps_so_many(void **state)
 	}
 	assert_true(exists("s/claims/x"));
 	assert_true(s.claims >= 0);
-	assert_true(state_claim(&s, NONCE)); /* the directory is still open */
+	assert_true(state_claim(&s, NONCE, ENDPOINT)); /* the directory is still open */
 	done(&s);
 }
 
