@@ -90,7 +90,8 @@ static bool choose(char *path, const char *given, const char *home)
 	const char *from = given != NULL ? given : getenv("STATE_DIRECTORY");
 	int len;
 
-	if (given != NULL || (from != NULL && from[0] != '\0')) /* systemd separates several by colons */
+	/* systemd separates several by colons */
+	if (given != NULL || (from != NULL && from[0] != '\0'))
 		len = snprintf(path, STATE_PATH, "%.*s",
 		               (int)(given != NULL ? strlen(from) : strcspn(from, ":")), from);
 	else

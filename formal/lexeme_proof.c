@@ -75,6 +75,21 @@ PROOF(lexeme_string_exact)
 	      "the string, or the byte that spoils it");
 }
 
+/* The same of texts that begin with the escape of a surrogate, high or low; only
+ * such a one says more than its own six bytes. */
+PROOF(lexeme_surrogate_exact)
+{
+	char text[7 + FORMAL_N] = "\"\\ud800";
+	size_t len;
+	bool lone = any_bool();
+
+	if (any_bool())
+		text[4] = 'c';
+	len = 7 + any_text(text + 7, FORMAL_N);
+	PROVE(same(lexeme_string(text, len, 0, lone), spec_scan_string(text, len, lone)),
+	      "the string, or the byte that spoils it");
+}
+
 PROOF(lexeme_blanks_exact)
 {
 	char text[FORMAL_N];

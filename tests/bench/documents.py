@@ -10,7 +10,8 @@ WORDS = """the of and a to in he have it that for they with as not on she at by 
     time up go about than into could state only new year some take come these know see use get
     like then first any work now may such give over think most even find day also after way many
     must look before great back through long where much should well people down own just because
-    good each those feel seem how high too place little world very still nation hand old life""".split()
+    good each those feel seem how high too place little world very still nation hand old
+    life""".split()
 SPICE = ["“quoted”", "naïve", "café —", "\"said\"", "日本語", "😀", "C:\\temp", "1/2"]
 
 

@@ -37,7 +37,8 @@ PROCESS_AIM = 5.0
 INSIDE_AIM = 1.0
 MEMORY_AIM_KIB = 4096
 MIB = 1048576
-GET_BUN = """policy.py: Bun is not at hand, so nothing is compared.  To get it, in a scratch directory:
+GET_BUN = """policy.py: Bun is not at hand, so nothing is compared.  To get it, in a scratch
+directory:
     npm install bun && policy.py --bun $PWD/node_modules/.bin/bun --reference FILE"""
 
 

@@ -534,6 +534,8 @@ def wait_for(condition):
 def signalled_before_the_turn_has_come(case):
     case.use_fake()
     process = case.begin()
+    process.stdin.write(b"{")  # policy is started when there is something to read
+    process.stdin.flush()
     wait_for(lambda: any("cofferdam-policy" in line or "turn" in line.split()[-1:]
                          for line in case.processes()))
     process.send_signal(signal.SIGTERM)
