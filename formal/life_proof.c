@@ -81,12 +81,14 @@ static void prove_allowed(const struct held *held, enum life_action action)
 /* What life.h's comments say of the states. */
 static void prove_documented(const struct held *held, enum life_state state)
 {
-	bool locked = state == S_CLAIMING || state == S_GUARDING || state == S_CREATING || state == S_CHECKING ||
+	bool locked = state == S_CLAIMING || state == S_GUARDING || state == S_CREATING ||
+	              state == S_CHECKING ||
 	              state == S_UNLOCKING || state == S_DOOMED_LOCKED ||
 	              state == S_DROPPING_LOCKED || state == S_UNLOCKING_LAST;
 
 	PROVE(held->lock == locked, "the lock is held where life.h says so");
-	if (state == S_GUARDING || state == S_CREATING || state == S_CHECKING || state == S_UNLOCKING ||
+	if (state == S_GUARDING || state == S_CREATING || state == S_CHECKING ||
+	    state == S_UNLOCKING ||
 	    state == S_STARTING || state == S_JUDGING || state == S_REMOVING ||
 	    state == S_DROPPING || state == S_DOOMED || state == S_DROPPING_LAST)
 		PROVE(held->claim, "so is the claim");

@@ -71,7 +71,8 @@ compile() {
 	done
 	defines=$(field "$name" define | awk -v most="${SHORT:-0}" '{
 		for (i = 1; i <= NF; i++)
-			print "-D" (most && $i ~ /^FORMAL_N=[0-9]?[0-9]$/ && substr($i, 10) + 0 > most ? "FORMAL_N=" most : $i)
+			print "-D" (most && $i ~ /^FORMAL_N=[0-9]?[0-9]$/ &&
+				substr($i, 10) + 0 > most ? "FORMAL_N=" most : $i)
 	}')
 	# shellcheck disable=SC2086
 	goto-cc -std=c11 -D_GNU_SOURCE -DCBMC $defines -o "$dir/proof.gb" --function "$name" \

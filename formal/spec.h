@@ -357,7 +357,8 @@ SPEC_UNUSED static struct spec_scan spec_scan_number(const char *text, size_t le
 	}
 	if (!whole)
 		return SPEC_BLAME(text, len, longest, REASON_JSON_NUMBER);
-	return (struct spec_scan){longest, spec_word(spec_at(text, len, longest)) ? REASON_JSON_NUMBER
+	return (struct spec_scan){longest,
+	                          spec_word(spec_at(text, len, longest)) ? REASON_JSON_NUMBER
 	                                                                         : REASON_NONE};
 }
 

@@ -26,7 +26,8 @@ check() {
 	*) compile=-DSAFETY run="-N $property" ;;
 	esac
 	# shellcheck disable=SC2086
-	if spin "$@" -a launch.pml >spin.log 2>&1 && gcc -O2 -w $limit $compile -o pan pan.c 2>>spin.log; then
+	if spin "$@" -a launch.pml >spin.log 2>&1 &&
+		gcc -O2 -w $limit $compile -o pan pan.c 2>>spin.log; then
 		# shellcheck disable=SC2086,SC3045
 		(ulimit -t 300 && ./pan -m1000000 $run) >pan.log 2>&1
 	else
