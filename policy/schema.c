@@ -507,8 +507,9 @@ static bool write_member(struct walk *walk, struct level *level)
 	if (value == JSON_NONE)
 		return false;
 	comma(walk, level);
-	text_json(walk->out, member->key, strlen(member->key));
-	text_string(walk->out, ":");
+	text_string(walk->out, "\""); /* our keys need no escape */
+	text_string(walk->out, member->key);
+	text_string(walk->out, "\":");
 	write_value(walk, member, value);
 	return false;
 }
