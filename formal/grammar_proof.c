@@ -86,7 +86,8 @@ PROOF(grammar_step)
 
 	grammar.len = any_up_to(TEXT_MAX);
 	grammar.text = malloc(grammar.len);
-	ASSUME(grammar.text != NULL && invariant(&grammar));
+	ASSUME(grammar.text != NULL);
+	ASSUME(invariant(&grammar));
 	before = grammar;
 	lexeme = grammar_next(&grammar);
 	PROVE(lexeme.start <= lexeme.end && lexeme.end <= grammar.len, "inside the text");

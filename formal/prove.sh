@@ -186,7 +186,11 @@ one_mutant() {
 		echo "mutant $number: its text does not stand in $file exactly once"
 		exit 1
 	fi
-	verify "$name" "$dir/tree" "$dir"
+	if [ "$(field "$name" set)" = native ]; then
+		native "$name" "$dir/tree" "$dir" 2>"$dir/refuted"
+	else
+		verify "$name" "$dir/tree" "$dir"
+	fi
 	case $? in
 	0) result=LIVES ;;
 	1) result=killed ;;
@@ -201,26 +205,30 @@ mutants() {
 	awk '$1 == "mutant" { n++ } $1 == "fails" { for (i = 2; i <= NF; i++) print n ":" $i }' "$here/mutants.conf"
 }
 
+# native PROOF TREE DIR: compiled and run; DIR/log.  0 holds, 1 refuted, 2 neither.
+native() {
+	name=$1 tree=$2 dir=$3
+	set -- "-DENTRY=$name"
+	for define in $(field "$name" define | tr ' ' '\n' | grep -v '^FORMAL_N=') $(field "$name" native | grep -v '^none$'); do
+		set -- "$@" "-D$define"
+	done
+	for source in $(field "$name" sources) "formal/$(field "$name" harness)"; do
+		set -- "$@" "$tree/$source"
+	done
+	"${CC:-gcc}" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-function \
+		${SANITIZE:+-fsanitize=$SANITIZE} -o "$dir/$name" "$@" || return 2
+	(cd "$dir" && "./$name") >"$dir/log" || return 1
+}
+
 one_exhaustive() {
-	name=$1
-	native=$(field "$name" native)
-	[ -n "$native" ] || exit 0
-	dir=$work/$name.native
+	name=$1 dir=$work/$1.native
 	rm -rf "$dir" && mkdir -p "$dir"
 	tree=$root
 	if [ -n "$(field "$name" shrink)" ]; then
 		tree=$dir/tree
 		copy_tree "$tree" && shrunk "$name" "$tree" || exit 1
 	fi
-	set -- "-DENTRY=$name"
-	for define in $(field "$name" define | tr ' ' '\n' | grep -v '^FORMAL_N=') $(printf '%s\n' "$native" | grep -v '^none$'); do
-		set -- "$@" "-D$define"
-	done
-	for source in $(field "$name" sources) "formal/$(field "$name" harness)"; do
-		set -- "$@" "$tree/$source"
-	done
-	if "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-unused-function \
-		${SANITIZE:+-fsanitize=$SANITIZE} -o "$dir/$name" "$@" && (cd "$dir" && "./$name") >"$dir/log"; then
+	if native "$name" "$tree" "$dir"; then
 		sed 's|^\./||' "$dir/log"
 		rm -rf "$dir"
 		exit 0
@@ -252,7 +260,7 @@ cover | exhaustive)
 	shift
 	if [ $# -gt 0 ]; then printf '%s\n' "$@"; else proofs full; fi | while read -r name; do
 		[ "$kind" = cover ] || [ -n "$(field "$name" native)" ] || continue
-		[ "$kind" = exhaustive ] || [ -z "$(field "$name" uncovered)" ] || continue
+		[ "$kind" = exhaustive ] || [ "$(field "$name" set)" != native ] || continue
 		echo "$name"
 	done | run_all "$kind"
 	;;
