@@ -278,6 +278,13 @@ static void reap_one(const struct state *state, int fd, const char *name, bool c
 		(void)!write(fd, "stuck\n", sizeof("stuck\n") - 1);
 }
 
+bool state_adopt(struct state *state, const char *nonce, unsigned quiet_seconds)
+{
+	state->claim = adopt(state, nonce, quiet_seconds);
+	strlcpy(state->claim_name, nonce, sizeof(state->claim_name));
+	return state->claim >= 0;
+}
+
 void state_reap(const struct state *state, unsigned most, unsigned quiet_seconds,
                 const char *endpoint,
                 bool (*gone)(void *context, const char *nonce, bool created), void *context)
