@@ -20,14 +20,16 @@
 #define ROW (CONTAINER_ID + 1 + ID_HEX + 1) /* id, blank, run, newline */
 #define ROW_RUN (CONTAINER_ID + 1)
 
-/* Everything said so far. */
+/* Everything said so far; a signal that has come does not keep it back. */
 static void tell(struct managed *managed, int status)
 {
 	size_t len;
 	const char *text = say_text(&len);
 
 	managed->status = say_graver(managed->status, status);
+	child_shield(true);
 	(void)!child_put(STDERR_FILENO, text, len, child_now() + SAY_MS);
+	child_shield(false);
 	say_clear();
 }
 
@@ -113,7 +115,8 @@ bool managed_list(struct managed *managed, struct child *list, enum docker_comma
 	if (child_length(list->out) > CHILD_OUT_MAX - CHILD_PAGE) /* docker does not mind */
 		wait = CHILD_FAILED;
 	if (wait == CHILD_FAILED || wait == CHILD_DEADLINE)
-		managed_fail(managed, wait == CHILD_FAILED ? WHY_DOCKER_FAILED : WHY_DOCKER_DEADLINE,
+		managed_fail(managed,
+		             wait == CHILD_FAILED ? WHY_DOCKER_FAILED : WHY_DOCKER_DEADLINE,
 		             "docker container ls at %s, %zu bytes: %s", managed->docker.endpoint,
 		             child_length(list->out), text);
 	return wait == CHILD_DONE;
@@ -210,7 +213,6 @@ bool managed_put(struct managed *managed, const char *bytes, size_t len)
 
 int managed_end(struct managed *managed)
 {
-	child_shield(true);
 	if (child_signal() != 0)
 		managed_fail(managed, WHY_SIGNALLED, "signal %d", child_signal());
 	return managed->status;

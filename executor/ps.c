@@ -41,7 +41,7 @@ static bool is_held(int claims, const char *name)
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+	if (fstat(fd, &st) == 0)
 		busy = st.st_size == 0 ||
 		       (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK);
 	close(fd);
@@ -75,7 +75,7 @@ static bool look(struct managed *managed, struct child *list)
 	if (known && read_held(&managed->state) && child_seal(list->out) &&
 	    lseek(list->out, 0, SEEK_SET) == 0)
 		return true;
-	managed_fail(managed, WHY_CLAIM, "the claims cannot be read, or are more than %d", HELD_MAX);
+	managed_fail(managed, WHY_CLAIM, "%s", "they cannot be read, or are too many");
 	return false;
 }
 
@@ -95,16 +95,22 @@ static void show(struct managed *managed, const struct child *child)
 		managed_judge(managed, child);
 }
 
-static void format(struct managed *managed, int policy, int list)
+static void format(struct managed *managed, int list)
 {
+	static char own[SELF_PATH], path[SELF_PATH];
 	static const char *const env[] = {"LC_ALL=C", NULL};
 	bool json = managed->options->value[OPTION_JSON] != NULL;
 	const char *const argv[] = {"cofferdam-policy", "ps", json ? "--json" : NULL, NULL};
-	int claims = child_document(held, held_len);
-	const struct child_plan plan = {"", policy, argv, env, 4, {list, -1, -1, claims}};
+	struct child_plan plan = {"", -1, argv, env, 4, {list, -1, -1, -1}};
+	enum executor_reason why = self_policy(&plan.program, own, path);
+	const int claims = plan.fd[3] = child_document(held, held_len);
 	struct child child;
 	enum child_wait wait;
 
+	if (why != WHY_NONE) {
+		managed_fail(managed, why, "%s", path);
+		return;
+	}
 	(void)lseek(claims, 0, SEEK_SET); /* policy finds nothing there when that failed */
 	child_start(&child, &plan);
 	wait = child_wait(&child, 1, -1, 0, child_now() + MANAGED_MS);
@@ -113,27 +119,17 @@ static void format(struct managed *managed, int policy, int list)
 	else if (wait != CHILD_SIGNAL)
 		show(managed, &child);
 	child_finish(&child);
-	if (claims >= 0)
-		close(claims);
 }
 
 int ps_run(const struct options *options)
 {
 	static struct managed managed;
-	static char own[SELF_PATH], path[SELF_PATH];
 	struct child list;
-	enum executor_reason why;
-	int policy = -1;
 
-	if (!managed_open(&managed, options))
-		return managed_end(&managed);
-	why = self_policy(&policy, own, path);
-	if (why != WHY_NONE) {
-		managed_fail(&managed, why, "%s", path);
-		return managed_end(&managed);
+	if (managed_open(&managed, options)) {
+		if (look(&managed, &list))
+			format(&managed, list.out);
+		child_finish(&list);
 	}
-	if (look(&managed, &list))
-		format(&managed, policy, list.out);
-	child_finish(&list);
 	return managed_end(&managed);
 }

@@ -27,7 +27,7 @@ X(POLICY_UNSAFE, "SANDBOX_POLICY", "policy.unsafe", 77, "cofferdam-policy beside
 X(STATE_UNSAFE, "SANDBOX_POLICY", "state.unsafe", 77, "the state directory is not a private directory of yours on a local file system", "name one with --state-dir") \
 X(LOCK_HELD, "SANDBOX_BUSY", "lock.held", 75, "another launch holds the lock", "try again, or raise limits.lockSeconds") \
 X(LOCK_CHANGED, "SANDBOX_PROTOCOL", "lock.changed", 70, "the lock or claim file was replaced while it was held", "find out who changes the state directory") \
-X(CLAIM, "SANDBOX_PROTOCOL", "claim.failed", 70, "the run's claim cannot be written", "look at the disk and the state directory") \
+X(CLAIM, "SANDBOX_PROTOCOL", "claim.failed", 70, "the run's claim cannot be written, or claims not be read", "look at the disk and the state directory") \
 X(POLICY_CRASHED, "SANDBOX_PROTOCOL", "policy.crashed", 70, "a policy process ended in a way that it never should", "report it with the document that did it") \
 X(POLICY_PROTOCOL, "SANDBOX_PROTOCOL", "policy.protocol", 70, "a policy process broke the protocol", "use both programs of one build") \
 X(POLICY_DEADLINE, "SANDBOX_TIMEOUT", "policy.deadline", 124, "a policy process did not end in time", "send the whole input at once") \
