@@ -2,7 +2,10 @@
 #include "managed.h"
 
 #include <bsd/string.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +20,7 @@
 #include "self.h"
 
 #define SAY_MS 5000
+#define ENDPOINT_BYTES sizeof(((struct docker *)NULL)->endpoint)
 #define ROW (CONTAINER_ID + 1 + ID_HEX + 1) /* id, blank, run, newline */
 #define ROW_RUN (CONTAINER_ID + 1)
 
@@ -67,6 +71,16 @@ static const char *choose_endpoint(const struct options *options)
 	return variable != NULL && variable[0] != '\0' ? variable : MANAGED_HOST;
 }
 
+/* As a launch names it, and its claim.  One that does not exist is docker's to say. */
+static bool canonical(char to[ENDPOINT_BYTES], const char *url)
+{
+	static char path[PATH_MAX];
+	const char *given = url + strlen("unix://");
+	int len = snprintf(to, ENDPOINT_BYTES, "unix://%s", realpath(given, path) ? path : given);
+
+	return len > 0 && (size_t)len < ENDPOINT_BYTES && gate_endpoint(to);
+}
+
 static enum executor_reason set_up(struct managed *managed, const char **detail)
 {
 	static char home[SELF_PATH];
@@ -78,9 +92,8 @@ static enum executor_reason set_up(struct managed *managed, const char **detail)
 		return why;
 	self_home(home, sizeof(home));
 	*detail = choose_endpoint(options);
-	if (!gate_endpoint(*detail))
+	if (!gate_endpoint(*detail) || !canonical(docker->endpoint, *detail))
 		return WHY_ENDPOINT;
-	strlcpy(docker->endpoint, *detail, sizeof(docker->endpoint));
 	*detail = docker->path;
 	if ((why = self_docker(options->value[OPTION_DOCKER], docker->path)) != WHY_NONE)
 		return why;
@@ -173,23 +186,40 @@ enum removal_look managed_look(struct managed *managed, struct removal *removal,
 	return found;
 }
 
-bool managed_remove(struct managed *managed, const char *id, const char *run)
+bool managed_remove(struct managed *managed, const char *id, const char *run, bool settle)
 {
 	struct removal removal;
 	char line[ROW + 1];
 
-	if (managed_look(managed, &removal, run) == REMOVAL_GONE)
+	if (managed_look(managed, &removal, run) == REMOVAL_GONE && !settle)
 		return true;
 	strlcpy(removal.id, id, sizeof(removal.id));
-	if (removal_run(&removal, false)) {
-		(void)snprintf(line, sizeof(line), "%s %s\n", id, run);
-		managed_put(managed, line, ROW);
+	if (removal_run(&removal, settle)) {
+		(void)snprintf(line, sizeof(line), "%s %s\n", removal.id, run);
+		if (removal.id[0] != '\0')
+			managed_put(managed, line, ROW);
 		return true;
 	}
 	if (child_signal() == 0)
-		managed_fail(managed, WHY_RESIDUAL, "container %s of run %s at %s", id, run,
+		managed_fail(managed, WHY_RESIDUAL, "container %s of run %s at %s",
+		             removal.id[0] != '\0' ? removal.id : "of unknown id", run,
 		             managed->docker.endpoint);
 	return false;
+}
+
+bool managed_claims(struct managed *managed, bool (*act)(struct managed *managed, const char *run))
+{
+	int copy = openat(managed->state.claims, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *claims = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+	bool good = claims != NULL;
+
+	while (good && (entry = readdir(claims)) != NULL)
+		if (strspn(entry->d_name, HEX) == ID_HEX && entry->d_name[ID_HEX] == '\0')
+			good = act(managed, entry->d_name);
+	if (claims != NULL)
+		closedir(claims);
+	return good;
 }
 
 void managed_drop(struct managed *managed, bool gone)

@@ -61,15 +61,21 @@ long managed_each(struct managed *managed, enum docker_command command, const ch
                   const char *run,
                   void (*act)(struct managed *managed, const char *id, const char *run));
 
-/* Removes a container that managed_each has told of, by its id, and writes id
- * and run to standard output.  True: confirmed gone, be it by somebody else. */
+/* Removes a container that managed_each has told of, by its id, or one that the
+ * engine may still be about to create (settle: removal.h; id ""); writes its id and
+ * run to standard output.  True: confirmed gone, be it by somebody else. */
 __attribute__((warn_unused_result)) bool managed_remove(struct managed *managed, const char *id,
-                                                        const char *run);
+                                                        const char *run, bool settle);
 
 /* Asks docker for the container of a run.  REMOVAL_UNKNOWN is on record. */
 __attribute__((warn_unused_result)) enum removal_look managed_look(struct managed *managed,
                                                                    struct removal *removal,
                                                                    const char *run);
+
+/* Calls act() for each file that is named as a claim, until that returns false.
+ * False: it did, or they cannot be read. */
+__attribute__((warn_unused_result)) bool
+managed_claims(struct managed *managed, bool (*act)(struct managed *managed, const char *run));
 
 /* Drops the claim that state_claim or state_adopt took, or leaves it to others. */
 void managed_drop(struct managed *managed, bool gone);

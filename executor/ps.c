@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "ps.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "holes.h"
 #include "managed.h"
 #include "say.h"
 #include "self.h"
@@ -48,31 +46,20 @@ static bool is_held(int claims, const char *name)
 	return busy;
 }
 
-static bool read_held(const struct state *state)
+static bool hold_if_held(struct managed *managed, const char *run)
 {
-	int copy = openat(state->claims, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *claims = copy < 0 ? NULL : fdopendir(copy);
-	const struct dirent *entry;
-	bool good = claims != NULL;
-
-	while (good && (entry = readdir(claims)) != NULL)
-		if (strspn(entry->d_name, HEX) == ID_HEX &&
-		    entry->d_name[ID_HEX] == '\0' && is_held(state->claims, entry->d_name))
-			good = hold(entry->d_name);
-	if (claims != NULL)
-		closedir(claims);
-	return good;
+	return !is_held(managed->state.claims, run) || hold(run);
 }
 
 /* The claims are read before and after: a run that begins or ends meanwhile is
  * nobody's orphan. */
 static bool look(struct managed *managed, struct child *list)
 {
-	bool known = hold(managed->state.id) && read_held(&managed->state);
+	bool known = hold(managed->state.id) && managed_claims(managed, hold_if_held);
 
 	if (!managed_list(managed, list, DOCKER_PS, NULL))
 		return false;
-	if (known && read_held(&managed->state) && child_seal(list->out) &&
+	if (known && managed_claims(managed, hold_if_held) && child_seal(list->out) &&
 	    lseek(list->out, 0, SEEK_SET) == 0)
 		return true;
 	managed_fail(managed, WHY_CLAIM, "%s", "they cannot be read, or are too many");

@@ -11,8 +11,11 @@
 /* The claim of a run that nobody owned goes too. */
 static void stop_one(struct managed *managed, const char *id, const char *run)
 {
-	if (managed_remove(managed, id, run) &&
-	    state_adopt(&managed->state, run, MANAGED_QUIET_SECONDS))
+	bool created;
+
+	if (managed_remove(managed, id, run, false) &&
+	    state_adopt(&managed->state, run, managed->docker.endpoint, MANAGED_QUIET_SECONDS,
+	                &created))
 		managed_drop(managed, true);
 }
 

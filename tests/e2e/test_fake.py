@@ -1095,14 +1095,15 @@ def reap_spares_another_state_directory(case):
     case.nothing_left()
 
 
-@table([("young", 0, True), ("old", 600, False)])
+@table([("young", -60, True), ("old", 600, False)])
 def reap_claim_without_container(case, name, age, stays):
     """"creating", and no more: the engine may still be busy with it, for a while."""
     case.use_fake()
     case.expect(case.manage("reap"), 0, out=b"")
     path = case.state + "/claims/" + "ab" * 16
     with open(path, "w") as file:
-        file.write("creating 1\n")
+        made = os.fstat(file.fileno())
+        file.write("creating 1 %d:%d unix://%s\n" % (made.st_dev, made.st_ino, case.socket))
     os.chown(path, case.uid, case.uid)
     os.utime(path, (time.time() - age,) * 2)
     case.expect(case.manage("reap"), 0, out=b"")
@@ -1327,11 +1328,16 @@ def managed_endpoint(case, command, host, env):
     equal("docker was called", [], case.kinds())
 
 
+USUAL = "/var/run/docker.sock"
+if os.path.exists(USUAL):
+    USUAL = os.path.realpath(USUAL)
+
+
 @table([
     ("the option first", ["--host", "unix:///a.sock"], {"DOCKER_HOST": "unix:///b.sock"},
      "unix:///a.sock"),
     ("else the variable", [], {"DOCKER_HOST": "unix:///b.sock"}, "unix:///b.sock"),
-    ("else the usual one", [], {"DOCKER_HOST": ""}, "unix:///var/run/docker.sock"),
+    ("else the usual one", [], {"DOCKER_HOST": ""}, "unix://" + USUAL),
 ])
 def managed_endpoint_is(case, name, words, env, url):
     case.use_fake()
@@ -1345,6 +1351,31 @@ def managed_endpoint_is(case, name, words, env, url):
           sorted(item.partition("=")[0] for item in call["environ"]))
     holds("nothing of the caller's", not any("evil" in item for item in call["environ"]),
           call["environ"])
+
+
+@test
+def managed_endpoint_is_canonical(case):
+    """A claim names its engine as the launch froze it."""
+    ident, run = orphan(case)
+    os.symlink(case.dir, case.dir + ".link")
+    case.config["docker"]["host"] = "unix://" + case.dir + ".link/engine.sock"
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    equal("the host", "unix://" + case.socket, case.calls("rm")[-1]["argv"][1])
+    case.nothing_left()
+
+
+@test
+def reap_leaves_a_copied_claim(case):
+    """The claim of a copied state directory is nobody's: the original may hold its own."""
+    ident, run = orphan(case)
+    path = case.state + "/claims/" + run
+    os.rename(path, path + ".was")
+    subprocess.run(["cp", "-a", path + ".was", path], check=True)
+    case.expect(case.manage("reap"), 0, out=b"")
+    equal("containers left", [ident], case.containers())
+    os.rename(path + ".was", path)
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    case.nothing_left()
 
 
 @table([(command,) for command in ("ps", "stop", "reap")])

@@ -495,28 +495,41 @@ static void leaves_held_claims(void **state)
 	done(&other);
 }
 
-/* One claim by its name, under the same rules. */
+static bool adopts_it(struct state *s, bool *created)
+{
+	*created = false;
+	return state_adopt(s, NONCE, ENDPOINT, QUIET, created);
+}
+
+/* One claim by its name, under the same rules but for the patience. */
 static void adopts(void **state)
 {
 	struct state s, other;
+	bool created;
 
 	(void)state;
 	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
 	assert_int_equal(state_open(&other, in_base("s"), ""), STATE_OK);
-	assert_false(state_adopt(&s, NONCE, QUIET)); /* there is none */
+	assert_false(adopts_it(&s, &created)); /* there is none */
 	assert_int_equal(s.claim, -1);
 	assert_false(exists("s/claims/" NONCE));
-	put_claim("s/claims/" NONCE, "creating 1\n", 0);
-	assert_false(state_adopt(&s, NONCE, QUIET)); /* too young */
+	put_claim("s/claims/" NONCE, "creating 1@\n", 0);
+	assert_false(adopts_it(&s, &created)); /* too young */
 	put_claim("s/claims/" NONCE, "creating 1\n", QUIET + 1);
-	assert_true(state_adopt(&s, NONCE, QUIET));
-	assert_false(state_adopt(&other, NONCE, QUIET)); /* held */
+	assert_false(adopts_it(&s, &created)); /* another file's */
+	put_claim("s/claims/" NONCE, "creating 1@\n", QUIET + 1);
+	assert_false(state_adopt(&s, NONCE, "unix:///other.sock", QUIET, &created));
+	assert_true(adopts_it(&s, &created));
+	assert_false(created);
+	assert_false(adopts_it(&other, &created)); /* held */
 	assert_int_equal(close(s.claim), 0);
-	assert_true(state_adopt(&other, NONCE, QUIET));
+	put_claim("s/claims/" NONCE, "creating 1@\ncreated x\nstuck\n", 0);
+	assert_true(adopts_it(&other, &created));
+	assert_true(created);
 	assert_true(state_drop_claim(&other));
 	assert_false(exists("s/claims/" NONCE));
 	assert_int_equal(symlink("../id", in_base("s/claims/" NONCE)), 0);
-	assert_false(state_adopt(&other, NONCE, 0));
+	assert_false(adopts_it(&other, &created));
 	done(&other);
 	s.claim = -1;
 	done(&s);
