@@ -215,6 +215,23 @@ void child_finish(struct child *child)
 	child->out = child->err = -1;
 }
 
+/* A pipe that is ready takes PIPE_BUF bytes without blocking. */
+bool child_put(int fd, const char *bytes, size_t len, int64_t deadline)
+{
+	while (len > 0) {
+		ssize_t n;
+
+		if (child_wait(NULL, 0, fd, POLLOUT, deadline) != CHILD_READY)
+			return false;
+		n = write(fd, bytes, len < PIPE_BUF ? len : PIPE_BUF);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return false;
+		bytes += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
 size_t child_length(int memfd)
 {
 	off_t at = memfd < 0 ? 0 : lseek(memfd, 0, SEEK_CUR);

@@ -80,6 +80,10 @@ void child_shield(bool on); /* while on, child_wait only notes signals */
 
 int64_t child_now(void); /* monotonic milliseconds */
 
+/* Writes while signals and the deadline are watched.  False: not all of it. */
+__attribute__((warn_unused_result)) bool child_put(int fd, const char *bytes, size_t len,
+                                                   int64_t deadline);
+
 /* What a child wrote to a memfd (-1: nothing): its length, and the first bytes
  * of it as a C string, at most cap - 1.  Returns the bytes copied. */
 size_t child_length(int memfd);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORDS 12
+#define WORDS 14
 #define VARIABLES 8
 
 /* The holes: told by their address, never by what they hold. */
@@ -15,6 +15,13 @@ const char docker_list_format[] =
 	"[{{json .ID}},{{json (.Label \"dev.cofferdam.state\")}},"
 	"{{json (.Label \"dev.cofferdam.run\")}},{{json (.Label \"dev.cofferdam.mode\")}},"
 	"{{json (.Label \"dev.cofferdam.roots\")}},{{json .Mounts}}]";
+const char docker_ps_format[] =
+	"[{{json .ID}},{{json (.Label \"dev.cofferdam.state\")}},"
+	"{{json (.Label \"dev.cofferdam.run\")}},{{json (.Label \"dev.cofferdam.mode\")}},"
+	"{{json (.Label \"dev.cofferdam.session\")}},"
+	"{{json (.Label \"dev.cofferdam.revision\")}},{{json .State}},{{json .Names}},"
+	"{{json .CreatedAt}}]";
+static const char run_format[] = "{{.ID}} {{.Label \"dev.cofferdam.run\"}}";
 static const char result_format[] =
 	"{{.State.Status}} {{.State.Running}} {{.State.OOMKilled}} {{.State.ExitCode}} "
 	"{{.RestartCount}}";
@@ -36,6 +43,12 @@ static const char *const table[DOCKER_COMMANDS][WORDS] = {
 		subject},
 	[DOCKER_FIND] = {"docker", "--host", endpoint, "container", "ls", "--all", "--quiet",
 		"--no-trunc", "--filter", state, "--filter", subject},
+	[DOCKER_PS] = {"docker", "--host", endpoint, "container", "ls", "--all", "--no-trunc",
+		"--filter", "label=dev.cofferdam.state", "--format", docker_ps_format},
+	[DOCKER_OURS] = {"docker", "--host", endpoint, "container", "ls", "--all", "--no-trunc",
+		"--filter", state, "--format", run_format},
+	[DOCKER_OURS_WITH] = {"docker", "--host", endpoint, "container", "ls", "--all", "--no-trunc",
+		"--filter", state, "--filter", subject, "--format", run_format},
 };
 
 void docker_environment(struct docker *docker, const char *state_path, const char *state_id)

@@ -20,12 +20,17 @@ enum docker_command {
 	DOCKER_RESULT, /* subject: id; one line of words */
 	DOCKER_REMOVE, /* subject: id */
 	DOCKER_FIND, /* subject: a run's label; the id of our container that has it */
+	DOCKER_PS, /* all managed containers, for ps */
+	DOCKER_OURS, /* id and run of each of our containers, a line each */
+	DOCKER_OURS_WITH, /* subject: a label; of those that have it */
 	DOCKER_COMMANDS
 };
 
-/* What DOCKER_LIST prints of a container: ADMIT_FORMAT of policy/admit.h, which
- * this program does not include; a unit test compares the two. */
+/* What DOCKER_LIST and DOCKER_PS print of a container: ADMIT_FORMAT of policy/admit.h
+ * and PS_FORMAT of policy/ps.h, which this program does not include; a unit test
+ * compares them. */
 extern const char docker_list_format[];
+extern const char docker_ps_format[];
 
 struct docker {
 	char path[SELF_PATH]; /* the program */

@@ -278,3 +278,11 @@ bool gate_image_reference(const char *reference)
 	holes_of(&hole, LETTERS DIGITS "[", "./_:@+]-", 1, REFERENCE_MAX);
 	return holes_end(&hole);
 }
+
+bool gate_session_key(const char *key)
+{
+	struct hole hole = {key, 0, true};
+
+	holes_of(&hole, KEY_FIRST, "-", 1, SESSION_KEY_BYTES_MAX);
+	return holes_end(&hole);
+}

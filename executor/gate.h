@@ -107,6 +107,7 @@ void gate_root(const struct gate *gate, unsigned i, char path[PATH_BYTES_MAX + 1
 
 /* The grammars that the executor checks before any docker command. */
 bool gate_endpoint(const char *url); /* unix:// + canonical path, <= 107 bytes */
+bool gate_session_key(const char *key);
 bool gate_image_reference(const char *reference); /* never a leading '-' */
 
 #endif

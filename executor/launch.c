@@ -45,7 +45,7 @@
 _Static_assert(TURN_BYTES_MAX == 2097152, "policy_start says it in words");
 
 struct run {
-	const struct launch_options *options;
+	const struct options *options;
 	enum life_action action; /* the current one */
 	int64_t ms[A_COUNT];
 
@@ -92,17 +92,10 @@ struct run {
 
 /* ---- what went wrong ---- */
 
-static int rank(int status)
-{
-	if (status > 128)
-		return 1;
-	return status == 80 ? 4 : status == 70 ? 3 : status == 124 ? 2 : 0;
-}
-
 /* The gravest failure gives the exit status; of equals the first. */
 static void record(struct run *run, int status, const char *code, const char *reason)
 {
-	if (run->status != 0 && rank(status) <= rank(run->status))
+	if (say_graver(run->status, status) == run->status)
 		return;
 	run->status = status;
 	run->phase = run->action;
@@ -113,15 +106,12 @@ static void record(struct run *run, int status, const char *code, const char *re
 __attribute__((format(printf, 3, 4))) static enum life_event
 fail(struct run *run, enum executor_reason why, const char *format, ...)
 {
-	static char detail[SAY_CHILD], text[SAY_CHILD];
 	const struct say_row *row = say_row(why);
 	va_list words;
 
 	va_start(words, format);
-	(void)vsnprintf(detail, sizeof(detail), format, words);
+	say_about(why, run->options->value[OPTION_JSON] != NULL, format, words);
 	va_end(words);
-	say_escape(text, sizeof(text), detail, strlen(detail), ' ');
-	say_reason(why, text, run->options->value[OPTION_JSON] != NULL);
 	record(run, row->status + (why == WHY_SIGNALLED ? child_signal() : 0), row->code,
 	       row->reason);
 	return E_FAIL;
@@ -779,24 +769,6 @@ static enum life_event drop_claim(struct run *run)
 	return state_drop_claim(&run->state) ? E_OK : fail(run, WHY_LOCK_CHANGED, "%s", "claim");
 }
 
-/* Writes while signals and the deadline are watched.  A pipe that is ready takes
- * PIPE_BUF bytes without blocking. */
-static bool put(int fd, const char *bytes, size_t len, int64_t deadline)
-{
-	while (len > 0) {
-		ssize_t n;
-
-		if (child_wait(NULL, 0, fd, POLLOUT, deadline) != CHILD_READY)
-			return false;
-		n = write(fd, bytes, len < PIPE_BUF ? len : PIPE_BUF);
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return false;
-		bytes += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
 /* The reply, now that the container is gone. */
 static enum life_event release(struct run *run)
 {
@@ -807,7 +779,7 @@ static enum life_event release(struct run *run)
 	if (run->status != 0) /* of an audit line: there is no success without it */
 		return E_FAIL;
 	if (pread(run->child[1].out, reply, len, 0) == (ssize_t)len &&
-	    put(STDOUT_FILENO, reply, len, INT64_MAX))
+	    child_put(STDOUT_FILENO, reply, len, INT64_MAX))
 		return E_OK;
 	return child_signal() != 0 ? signalled(run)
 	                           : fail_errno(run, WHY_OUTPUT, "standard output");
@@ -869,12 +841,12 @@ static enum life_event report(struct run *run)
 
 	child_shield(true);
 	guardian_end(&run->guardian);
-	told = put(STDERR_FILENO, text, len, child_now() + SAY_MS);
+	told = child_put(STDERR_FILENO, text, len, child_now() + SAY_MS);
 	len = fd >= 0 ? (size_t)status_line(run, line, sizeof(line)) : 0;
-	return put(fd, line, len, child_now() + SAY_MS) && told ? E_OK : E_FAIL;
+	return child_put(fd, line, len, child_now() + SAY_MS) && told ? E_OK : E_FAIL;
 }
 
-int launch_run(const struct launch_options *options)
+int launch_run(const struct options *options)
 {
 	static struct run run;
 	struct life_step step = life_next(S_NEW, E_OK);

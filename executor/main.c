@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include <bsd/stdlib.h>
+#include <bsd/string.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,25 +8,55 @@
 #include <unistd.h>
 
 #include "launch.h"
+#include "managed.h"
+#include "ps.h"
+#include "reap.h"
 #include "say.h"
+#include "stop.h"
 
-static const char help[] =
+#define BIT(option) (1U << (option))
+#define ALL (BIT(OPTION_STATE_DIR) | BIT(OPTION_DOCKER) | BIT(OPTION_JSON) | BIT(OPTION_HELP))
+#define RUN \
+	(ALL | BIT(OPTION_CONFIG) | BIT(OPTION_TURN) | BIT(OPTION_NAME) | BIT(OPTION_AUDIT) | \
+	 BIT(OPTION_STATUS_FD))
+#define MANAGED (ALL | BIT(OPTION_HOST))
+
+static const struct command {
+	const char *name;
+	unsigned options; /* BITs */
+	bool operands;
+	int (*run)(const struct options *options);
+	const char *help;
+} commands[] = {
+	{"run", RUN, false, launch_run, "one turn, in a container that is gone afterwards"},
+	{"ps", MANAGED, false, ps_run, "the containers there are, and whether a launch owns them"},
+	{"stop", MANAGED | BIT(OPTION_SESSION), true, stop_run, "remove those of runs or a session"},
+	{"reap", MANAGED, false, reap_run, "remove those that no launch owns any more"},
+	{"", BIT(OPTION_HELP) | BIT(OPTION_VERSION), false, NULL, ""},
+};
+
+static const char head[] =
 	"usage: cofferdam run [option...] < turn.json > reply.json\n"
+	"       cofferdam ps | reap [option...]\n"
+	"       cofferdam stop [option...] RUN... | --session KEY\n"
+	"       cofferdam --help | --version\n"
+	"\n";
+static const char tail[] =
 	"\n"
-	"Runs one turn in a sealed container and removes the container.\n"
-	"\n"
-	"  -c, --config FILE     the operator's config\n"
-	"  -t, --turn FILE       the turn (default: standard input)\n"
-	"      --name NAME       the container's name\n"
-	"      --audit FILE      append the decision record to FILE\n"
-	"      --status-fd N     write how it went to descriptor N, one JSON line\n"
+	"  -c, --config FILE     run: the operator's config\n"
+	"  -t, --turn FILE       run: the turn (default: standard input)\n"
+	"      --name NAME       run: the container's name\n"
+	"      --audit FILE      run: append the decision record to FILE\n"
+	"      --status-fd N     run: write how it went to descriptor N, one JSON line\n"
+	"      --host URL        ps, stop, reap: docker's endpoint (default: $DOCKER_HOST,\n"
+	"                        else " MANAGED_HOST ")\n"
+	"      --session KEY     stop: every run of this session\n"
 	"      --state-dir DIR   the state directory\n"
 	"      --docker PATH     the docker program\n"
-	"      --json            errors as JSON lines\n"
-	"      --help, --version\n"
+	"      --json            errors, and what ps lists, as JSON lines\n"
 	"\n"
-	"Exit status: 0 done, 1 worker failed, 64 usage, 65 bad turn, 66 cannot open\n"
-	"input, 69 docker unavailable, 70 internal, 75 busy, 76 bad reply, 77 refused,\n"
+	"Exit status: 0 done, 1 worker failed or no such run, 64 usage, 65 bad turn, 66 cannot\n"
+	"open input, 69 docker unavailable, 70 internal, 75 busy, 76 bad reply, 77 refused,\n"
 	"78 bad config, 80 container not confirmed gone, 124 deadline, 128+n signal n.\n";
 
 static const struct {
@@ -38,6 +69,8 @@ static const struct {
 	[OPTION_AUDIT] = {"audit", '\0', true},
 	[OPTION_STATUS_FD] = {"status-fd", '\0', true},
 	[OPTION_NAME] = {"name", '\0', true},
+	[OPTION_HOST] = {"host", '\0', true},
+	[OPTION_SESSION] = {"session", '\0', true},
 	[OPTION_DOCKER] = {"docker", '\0', true},
 	[OPTION_STATE_DIR] = {"state-dir", '\0', true},
 	[OPTION_JSON] = {"json", '\0', false},
@@ -50,6 +83,18 @@ static int write_all(int fd, const char *text)
 	size_t len = strlen(text);
 
 	return write(fd, text, len) == (ssize_t)len ? 0 : 70;
+}
+
+static int help(void)
+{
+	static char text[4096];
+
+	strlcat(text, head, sizeof(text));
+	for (const struct command *at = commands; at->run != NULL; at++)
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %-6s%s\n",
+		               at->name, at->help);
+	strlcat(text, tail, sizeof(text));
+	return write_all(STDOUT_FILENO, text);
 }
 
 static int usage(const char *what, const char *word)
@@ -83,32 +128,50 @@ static int find(const char *word, const char **value)
 	return OPTION_COUNT;
 }
 
-/* Reads argv[*at] on.  NULL, or what is wrong with the word at *at. */
-static const char *read_options(int argc, char **argv, int *at, struct launch_options *out)
+/* The option at argv[*at], and its value behind it.  NULL, or what is wrong. */
+static const char *read_option(const struct command *command, char **argv, int *at,
+                               struct options *out)
 {
-	for (; *at < argc; (*at)++) {
-		const char *value;
-		int option;
+	const char *value;
+	int option = find(argv[*at], &value);
 
-		if (strcmp(argv[*at], "--") == 0 && *at + 1 == argc)
-			return NULL;
-		if ((option = find(argv[*at], &value)) == OPTION_COUNT)
-			return "not an option";
-		if (out->value[option] != NULL)
-			return "given twice";
-		if (!known[option].takes && value != NULL)
-			return "takes no value";
-		if (known[option].takes && value == NULL && *at + 1 >= argc)
-			return "needs a value";
-		if (known[option].takes && value == NULL)
-			value = argv[++*at];
-		out->value[option] = value != NULL ? value : "";
+	if ((command->options & BIT(option)) == 0)
+		return command->run == NULL ? "not a command" : "not an option of this command";
+	if (out->value[option] != NULL)
+		return "given twice";
+	if (!known[option].takes && value != NULL)
+		return "takes no value";
+	if (known[option].takes && value == NULL && argv[*at + 1] == NULL)
+		return "needs a value";
+	if (known[option].takes && value == NULL)
+		value = argv[++*at];
+	out->value[option] = value != NULL ? value : "";
+	return NULL;
+}
+
+/* Reads argv[*at] on; operands are gathered in place.  NULL, or what is wrong with
+ * the word at *at. */
+static const char *read_words(const struct command *command, char **argv, int *at,
+                              struct options *out)
+{
+	bool only_operands = false; /* behind "--" */
+	const char *wrong;
+
+	for (out->operand = argv + *at; argv[*at] != NULL; (*at)++) {
+		if (!only_operands && strcmp(argv[*at], "--") == 0)
+			only_operands = true;
+		else if (command->operands && (only_operands || argv[*at][0] != '-'))
+			out->operand[out->operands++] = argv[*at];
+		else if (only_operands)
+			return "unexpected word";
+		else if ((wrong = read_option(command, argv, at, out)) != NULL)
+			return wrong;
 	}
 	return NULL;
 }
 
 /* A descriptor's number: 2 or more, 0 and 1 being the documents'. */
-static bool read_status_fd(struct launch_options *out)
+static bool read_status_fd(struct options *out)
 {
 	const char *value = out->value[OPTION_STATUS_FD], *error = NULL;
 
@@ -121,20 +184,25 @@ static bool read_status_fd(struct launch_options *out)
 
 int main(int argc, char **argv)
 {
-	static struct launch_options options;
-	bool run = argc > 1 && strcmp(argv[1], "run") == 0;
-	int at = run ? 2 : 1;
-	const char *wrong = read_options(argc, argv, &at, &options);
+	static struct options options;
+	const struct command *command = commands;
+	const char *wrong;
+	int at;
 
-	if (wrong != NULL)
+	if (argc < 1) /* execve(2) allows it */
+		return usage("no command given", "see cofferdam --help");
+	while (command->run != NULL && (argc < 2 || strcmp(argv[1], command->name) != 0))
+		command++;
+	at = command->run != NULL ? 2 : 1;
+	if ((wrong = read_words(command, argv, &at, &options)) != NULL)
 		return usage(wrong, argv[at]);
 	if (options.value[OPTION_HELP] != NULL)
-		return write_all(STDOUT_FILENO, help);
+		return help();
 	if (options.value[OPTION_VERSION] != NULL)
 		return write_all(STDOUT_FILENO, "cofferdam " COFFERDAM_VERSION "\n");
-	if (!run)
-		return usage("no command given", "cofferdam run");
+	if (command->run == NULL)
+		return usage("no command given", "see cofferdam --help");
 	if (!read_status_fd(&options))
 		return usage("not a descriptor of 2 or more", options.value[OPTION_STATUS_FD]);
-	return launch_run(&options);
+	return command->run(&options);
 }

@@ -22,11 +22,12 @@ X(AUDIT_OPEN, "SANDBOX_POLICY", "audit.open", 66, "the audit file cannot be open
 X(AUDIT_EVENT, "SANDBOX_POLICY", "audit.event", 77, "an event cannot be written to the audit file", "mend the audit file, or set audit.required to false") \
 X(DOCKER_UNSAFE, "SANDBOX_POLICY", "docker.unsafe", 77, "somebody other than root could replace the docker program or a directory above it", "install docker in a root-owned directory, and name it with --docker") \
 X(DOCKER_MISSING, "SANDBOX_UNAVAILABLE", "docker.missing", 69, "the docker program cannot be found", "install docker.io, or name it with --docker") \
+X(ENDPOINT, "SANDBOX_ENDPOINT", "endpoint.grammar", 77, "the docker endpoint is not unix:// and a canonical absolute path of at most 107 bytes", "name it with --host, as in unix:///var/run/docker.sock") \
 X(POLICY_UNSAFE, "SANDBOX_POLICY", "policy.unsafe", 77, "cofferdam-policy beside the executor is missing, or somebody other than root or you could replace it", "reinstall cofferdam") \
 X(STATE_UNSAFE, "SANDBOX_POLICY", "state.unsafe", 77, "the state directory is not a private directory of yours on a local file system", "name one with --state-dir") \
 X(LOCK_HELD, "SANDBOX_BUSY", "lock.held", 75, "another launch holds the lock", "try again, or raise limits.lockSeconds") \
 X(LOCK_CHANGED, "SANDBOX_PROTOCOL", "lock.changed", 70, "the lock or claim file was replaced while it was held", "find out who changes the state directory") \
-X(CLAIM, "SANDBOX_PROTOCOL", "claim.failed", 70, "the run's claim cannot be written", "look at the disk and the state directory") \
+X(CLAIM, "SANDBOX_PROTOCOL", "claim.failed", 70, "the run's claim cannot be written, or claims not be read", "look at the disk and the state directory") \
 X(POLICY_CRASHED, "SANDBOX_PROTOCOL", "policy.crashed", 70, "a policy process ended in a way that it never should", "report it with the document that did it") \
 X(POLICY_PROTOCOL, "SANDBOX_PROTOCOL", "policy.protocol", 70, "a policy process broke the protocol", "use both programs of one build") \
 X(POLICY_DEADLINE, "SANDBOX_TIMEOUT", "policy.deadline", 124, "a policy process did not end in time", "send the whole input at once") \
@@ -41,6 +42,7 @@ X(TURN_DEADLINE, "SANDBOX_TIMEOUT", "turn.deadline", 124, "the worker did not en
 X(WORKER_EXIT, "SANDBOX_WORKER", "worker.exit", 1, "the worker failed", "see its exit status") \
 X(WORKER_NEVER_RAN, "SANDBOX_UNAVAILABLE", "worker.never_ran", 69, "the worker never ran", "read what docker says: is the entrypoint in the image?") \
 X(WORKER_VANISHED, "SANDBOX_WORKER", "worker.vanished", 1, "somebody else removed or restarted the container", "find out who; cofferdam did not") \
+X(NO_RUN, "SANDBOX_WORKER", "run.unknown", 1, "this state directory has no container of that run or session", "see cofferdam ps") \
 X(WORKER_STDERR, "SANDBOX_WORKER", "worker.stderr", 1, "the worker wrote too much to its standard error", "let it write less") \
 X(SIGNALLED, "SANDBOX_ABORTED", "signal", 128, "a signal ended the run", "the container is removed first") \
 X(OUTPUT, "SANDBOX_PROTOCOL", "output.write", 70, "the reply cannot be written to standard output", "check what it is connected to") \

@@ -43,7 +43,8 @@ enum removal_look { REMOVAL_GONE, REMOVAL_THERE, REMOVAL_UNKNOWN };
 enum removal_look removal_look(struct removal *removal, int64_t deadline);
 
 /* Removes it.  settle: a create may still be under way, so that finding nothing
- * means nothing before a quiet period has passed.  False: not confirmed gone. */
+ * means nothing before a quiet period has passed.  Unless shielded (child.h) it
+ * ends at a signal.  False: not confirmed gone. */
 __attribute__((warn_unused_result)) bool removal_run(struct removal *removal, bool settle);
 
 #endif

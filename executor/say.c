@@ -76,6 +76,15 @@ void say_reason(enum executor_reason why, const char *detail, bool json)
 		         row->sentence, detail[0] == '\0' ? "" : ": ", detail, row->hint);
 }
 
+void say_about(enum executor_reason why, bool json, const char *format, va_list words)
+{
+	static char detail[SAY_CHILD], text[SAY_CHILD];
+
+	(void)vsnprintf(detail, sizeof(detail), format, words);
+	say_escape(text, sizeof(text), detail, strlen(detail), ' ');
+	say_reason(why, text, json);
+}
+
 /* Takes what follows `before` in *text: 1 to SAY_WORD - 1 characters of a set. */
 static void take_word(const char **text, const char *before, const char *set, char *to)
 {
@@ -102,6 +111,23 @@ void say_refusal(const char *bytes, size_t len, char *code, char *reason)
 	take_word(&at, json ? "\",\"reason\":\"" : " ", lower, reason);
 	strlcat(said, text, sizeof(said));
 	strlcat(said, "\n", sizeof(said));
+}
+
+static int rank(int status)
+{
+	if (status > 128)
+		return 1;
+	return status == 80 ? 4 : status == 70 ? 3 : status == 124 ? 2 : 0;
+}
+
+int say_graver(int status, int later)
+{
+	return status != 0 && rank(later) <= rank(status) ? status : later;
+}
+
+void say_clear(void)
+{
+	said[0] = '\0';
 }
 
 const char *say_text(size_t *len)

@@ -2,6 +2,7 @@
 #ifndef COFFERDAM_EXECUTOR_SAY_H
 #define COFFERDAM_EXECUTOR_SAY_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -35,11 +36,19 @@ size_t say_escape(char *to, size_t cap, const char *bytes, size_t len, char newl
 /* One line: a reason and its detail ("" for none), which is printable. */
 void say_reason(enum executor_reason why, const char *detail, bool json);
 
+/* The same with a detail of any bytes. */
+__attribute__((format(printf, 3, 0))) void say_about(enum executor_reason why, bool json,
+                                                     const char *format, va_list words);
+
 /* The lines of a policy process that refused, escaped.  code and reason get
  * its words for them (each of SAY_WORD bytes), "" when the first line has none. */
 void say_refusal(const char *bytes, size_t len, char *code, char *reason);
 
-/* Everything said so far. */
+/* The graver of two exit statuses (0: none yet), of equals the first. */
+int say_graver(int status, int later);
+
+/* Everything said so far; and forgetting it, once it was written. */
 const char *say_text(size_t *len);
+void say_clear(void);
 
 #endif

@@ -247,7 +247,8 @@ bool state_claim_say(const struct state *state, const char *line)
  * Its second line says that its container exists.  Before that its maker may be
  * between creating and locking it, or the engine still busy with the create:
  * then only its age tells. */
-static bool mature(int fd, const char *endpoint, unsigned quiet_seconds, bool *created)
+static bool mature(int fd, const char *endpoint, unsigned quiet_seconds, bool patient,
+                   bool *created)
 {
 	char text[2 * CLAIM_BYTES], self[CLAIM_BYTES / 2];
 	ssize_t len = pread(fd, text, sizeof(text) - 1, 0);
@@ -262,11 +263,25 @@ static bool mature(int fd, const char *endpoint, unsigned quiet_seconds, bool *c
 	    strncmp(line - (strlen(self) - 1), self, strlen(self)) != 0)
 		return false;
 	*created = strstr(line, "\ncreated ") != NULL;
-	if (strstr(line, "\nstuck\n") != NULL)
+	if (patient && strstr(line, "\nstuck\n") != NULL)
 		quiet_seconds = STATE_STUCK_SECONDS;
 	else if (*created)
 		return true;
 	return time(NULL) - st.st_mtime > quiet_seconds;
+}
+
+/* Locks such a claim, if nobody holds it; or -1. */
+static int adopt(const struct state *state, const char *name, const char *endpoint,
+                 unsigned quiet_seconds, bool patient, bool *created)
+{
+	int fd = openat(state->claims, name, CLAIM_FLAGS);
+
+	if (fd >= 0 && ours(fd) && mature(fd, endpoint, quiet_seconds, patient, created) &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0 && same(state->claims, name, fd))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 static void reap_one(const struct state *state, int fd, const char *name, bool created,
@@ -276,6 +291,14 @@ static void reap_one(const struct state *state, int fd, const char *name, bool c
 		(void)unlinkat(state->claims, name, 0);
 	else
 		(void)!write(fd, "stuck\n", sizeof("stuck\n") - 1);
+}
+
+bool state_adopt(struct state *state, const char *nonce, const char *endpoint,
+                 unsigned quiet_seconds, bool *created)
+{
+	state->claim = adopt(state, nonce, endpoint, quiet_seconds, false, created);
+	strlcpy(state->claim_name, nonce, sizeof(state->claim_name));
+	return state->claim >= 0;
 }
 
 void state_reap(const struct state *state, unsigned most, unsigned quiet_seconds,
@@ -290,15 +313,12 @@ void state_reap(const struct state *state, unsigned most, unsigned quiet_seconds
 		const char *name = entry->d_name;
 		bool named = strspn(name, HEX_DIGITS) == ID_HEX && name[ID_HEX] == '\0';
 		bool created = false;
-		int fd = named ? openat(state->claims, name, CLAIM_FLAGS) : -1;
+		int fd = named ? adopt(state, name, endpoint, quiet_seconds, true, &created) : -1;
 
 		if (fd < 0)
 			continue;
-		if (ours(fd) && mature(fd, endpoint, quiet_seconds, &created) &&
-		    flock(fd, LOCK_EX | LOCK_NB) == 0 && same(state->claims, name, fd)) {
-			reap_one(state, fd, name, created, gone, context);
-			most--;
-		}
+		reap_one(state, fd, name, created, gone, context);
+		most--;
 		close(fd);
 	}
 	if (claims != NULL)

@@ -74,6 +74,11 @@ void state_reap(const struct state *state, unsigned most, unsigned quiet_seconds
                 const char *endpoint,
                 bool (*gone)(void *context, const char *nonce, bool created), void *context);
 
+/* Takes one such claim as if state_claim had made it, left alone or not. */
+__attribute__((warn_unused_result)) bool state_adopt(struct state *state, const char *nonce,
+                                                     const char *endpoint,
+                                                     unsigned quiet_seconds, bool *created);
+
 /* Removes it; true when there is none.  False when it was replaced. */
 __attribute__((warn_unused_result)) bool state_drop_claim(struct state *state);
 

@@ -117,6 +117,10 @@ def classify(words):
     if head == ("container", "ls"):
         if "dev.cofferdam.roots" in text:
             return "admit", rest
+        if "dev.cofferdam.revision" in text:
+            return "ps", rest
+        if "--format" in rest:
+            return "ours", rest
         return ("find" if "label=dev.cofferdam.run=" in text else "ls"), rest
     if head == ("container", "inspect"):
         return ("verify" if "{{json .}}" in rest else "result"), rest
@@ -410,7 +414,10 @@ def start(fake, words):
         pass
     time.sleep(worker.get("seconds", 0))
     while worker.get("hang"):
-        time.sleep(3600)
+        time.sleep(0.1)
+        with fake.store as state:
+            if find(state, item["Id"]) is None:
+                raise Refusal(137, "")
     status = worker.get("exit", 0)
     set_state(fake, item["Id"], Status="exited", Running=False, Pid=0, ExitCode=status,
               OOMKilled=bool(worker.get("oom")), FinishedAt=stamp())
@@ -466,7 +473,7 @@ def expand(template, data):
 
 # --- one call ----------------------------------------------------------------
 
-COMMANDS = {"create": create, "admit": ls, "ls": ls, "find": ls,
+COMMANDS = {"create": create, "admit": ls, "ls": ls, "find": ls, "ours": ls, "ps": ls,
             "verify": inspect, "result": inspect, "start": start, "rm": remove,
             "image": image_inspect, "context": context}
 

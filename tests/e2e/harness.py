@@ -243,6 +243,20 @@ class Case:
     def run(self, options=(), **more):
         return self.end(self.begin(options, **more), self.turn_bytes())
 
+    def manage(self, command, *words, **more):
+        """ps, stop or reap, which read no config."""
+        argv = [self.tree.bin + "/cofferdam", command, "--host", self.config["docker"]["host"],
+                "--state-dir", self.state, "--docker", self.docker, *words]
+        return self.end(self.spawn(argv, **more))
+
+    def rows(self, *words):
+        """What ps shows of this case's containers: a dictionary each."""
+        result = self.manage("ps", "--json", *words)
+        self.expect(result, 0, out=None)
+        ours = self.containers()
+        found = [json.loads(line) for line in result.out.splitlines()]
+        return [row for row in found if row["id"] in ours]
+
     def policy(self, *words, data=b""):
         argv = [self.tree.bin + "/cofferdam-policy", *words]
         return self.end(self.spawn(argv), data)

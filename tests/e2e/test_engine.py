@@ -83,6 +83,16 @@ class EngineCase(Case):
         raise Failure("the worker never ran\nobserved: exit status %s, %s"
                       % (process.poll(), process.stderr.read() if process.poll() else ""))
 
+    def kill_all_but_worker(self, ident):
+        """The worker has the same user."""
+        inside = docker("container", "top", ident, "-o", "pid").split()[1:]
+        for line in self.processes():
+            if line.split()[0] not in inside:
+                try:
+                    os.kill(int(line.split()[0]), signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
     def begin_turn(self):
         process = self.begin()
         process.stdin.write(self.turn_bytes())
@@ -365,6 +375,105 @@ def two_with_one_workspace(case):
     process.send_signal(signal.SIGTERM)
     case.expect(case.end(process, None), 143)
     case.expect(second, 75, "SANDBOX_BUSY mount.in_use")
+    case.nothing_left()
+
+
+# --- ps, stop, reap ----------------------------------------------------------
+
+def orphan(case):
+    """A running container whose executor and guardian were killed: (id, run)."""
+    case.say("sleep 600")
+    process = case.begin_turn()
+    ident = case.running(process)
+    case.kill_all_but_worker(ident)
+    case.end(process, None)
+    return ident, run_of(ident)
+
+
+def run_of(ident):
+    return docker("container", "inspect", "--format",
+                  '{{index .Config.Labels "dev.cofferdam.run"}}', ident).strip()
+
+
+def line_of(ident, run):
+    return ("%s %s\n" % (ident, run)).encode()
+
+
+@each
+def reap_an_orphan(case):
+    ident, run = orphan(case)
+    (row,) = case.rows()
+    equal("what ps says", ("orphaned", "running", run), (row["owner"], row["state"], row["run"]))
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    case.nothing_left()
+    case.expect(case.manage("reap"), 0, out=b"")
+
+
+@each
+def reap_an_orphan_without_a_claim(case):
+    ident, run = orphan(case)
+    os.unlink(case.state + "/claims/" + run)
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    case.nothing_left()
+
+
+@each
+def reap_one_that_has_ended(case):
+    ident, run = orphan(case)
+    docker("container", "kill", ident)
+    (row,) = case.rows()
+    equal("what ps says", ("orphaned", "exited"), (row["owner"], row["state"]))
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    case.nothing_left()
+
+
+@each
+def reap_spares_others(case):
+    """A live run; another state directory's orphan."""
+    other = EngineCase(case.tree, case.name + " other", case.docker)
+    ident, run = orphan(other)
+    case.say("sleep 600")
+    process = case.begin_turn()
+    alive = case.running(process)
+    (row,) = case.rows()
+    equal("what ps says", ("alive", "running", run_of(alive)),
+          (row["owner"], row["state"], row["run"]))
+    case.expect(case.manage("reap"), 0, out=b"")
+    equal("containers left", ([alive], [ident]), (case.containers(), other.containers()))
+    process.send_signal(signal.SIGTERM)
+    case.expect(case.end(process, None), 143)
+    case.nothing_left()
+    other.expect(other.manage("reap"), 0, out=line_of(ident, run))
+    other.nothing_left()
+
+
+@each
+def stop_a_running_turn(case):
+    case.say("sleep 600")
+    process = case.begin_turn()
+    ident = case.running(process)
+    run = run_of(ident)
+    case.expect(case.manage("stop", run), 0, out=line_of(ident, run))
+    case.expect(case.end(process, None), 1, "SANDBOX_WORKER worker.vanished")
+    case.nothing_left()
+    case.expect(case.manage("stop", run), 1, "SANDBOX_WORKER run.unknown")
+
+
+@each
+def stop_a_session_is_exact(case):
+    """The filter for a label's value takes no part of it, and no other case of it."""
+    state = open(case.state + "/id").read().strip() if case.rows() == [] else ""
+    made = {}
+    for key in ("a b", "a", "A b", "a b=c"):
+        made[key] = docker("container", "create", "--network", "none",
+                           "--label", "dev.cofferdam.state=" + state,
+                           "--label", "dev.cofferdam.run=" + os.urandom(16).hex(),
+                           "--label", "dev.cofferdam.roots=" + case.dir + "/",
+                           "--label", "dev.cofferdam.session=" + key, IMAGE).strip()
+    for key in ("a b", "a b=c", "A b", "a"):
+        run = run_of(made[key])
+        case.expect(case.manage("stop", "--session", key), 0, out=line_of(made.pop(key), run))
+        equal("containers left", sorted(made.values()), sorted(case.containers()))
     case.nothing_left()
 
 

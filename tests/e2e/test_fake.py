@@ -973,6 +973,421 @@ def the_lock_is_waited_for_and_never_stolen(case):
     case.nothing_left()
 
 
+# --- ps, stop, reap ----------------------------------------------------------
+
+def start_hanging(case):
+    """A launch whose worker runs on."""
+    process = case.begin()
+    process.stdin.write(case.turn_bytes())
+    process.stdin.close()
+    process.stdin = None
+    wait_for(lambda: os.path.exists(case.fake + "/stdin"))
+    return process
+
+
+def orders(case, rules=(), worker=None):
+    """What docker does from now on."""
+    case.orders.update(rules=list(rules), worker=worker or {})
+    case.write("bin/scenario.json", json.dumps(case.orders))
+
+
+def orphans(case, *claims):
+    """Runs whose executor and guardian were killed, with a claim or without: [(id, run), ...]."""
+    if case.fake is None:
+        case.use_fake()
+    workspace, found, kept = case.workspace, [], {}
+    for number, claim in enumerate(claims):
+        mounts(case, case.broker, case.own_dir("home/workspace%d" % number))
+        orders(case, worker={"hang": True})
+        process = start_hanging(case)
+        case.kill_all()
+        case.end(process, None)
+        case.settle()
+        os.unlink(case.fake + "/stdin")
+        (ident,) = set(case.containers()) - {one for one, _ in found}
+        found.append((ident, label(case, ident, "run")))
+        # Without its claim the next launch does not look for it.
+        path = case.state + "/claims/" + found[-1][1]
+        os.rename(path, case.dir + "/" + found[-1][1])
+        if claim:
+            kept[case.dir + "/" + found[-1][1]] = path
+    for path, name in kept.items():
+        os.rename(path, name)
+    orders(case)
+    mounts(case, case.broker, workspace)
+    return sorted(found, key=lambda one: order_of(case).index(one[0]))
+
+
+def order_of(case):
+    with open(case.fake + "/containers.json") as file:
+        return list(json.load(file)["containers"])
+
+
+def orphan(case, claim=True):
+    return orphans(case, claim)[0]
+
+
+def label(case, ident, name):
+    with open(case.fake + "/containers.json") as file:
+        return json.load(file)["containers"][ident]["Config"]["Labels"]["dev.cofferdam." + name]
+
+
+def change(case, ident, **labels):
+    """Rewrites a container's labels, as nobody could."""
+    with open(case.fake + "/containers.json") as file:
+        engine = json.load(file)
+    for name, value in labels.items():
+        engine["containers"][ident]["Config"]["Labels"]["dev.cofferdam." + name] = value
+    with open(case.fake + "/containers.json", "w") as file:
+        json.dump(engine, file)
+
+
+def line_of(ident, run):
+    return ("%s %s\n" % (ident, run)).encode()
+
+
+@table([("with its claim", True), ("without a claim", False)])
+def reap_orphan(case, name, claim):
+    ident, run = orphan(case, claim)
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    case.nothing_left()
+    case.expect(case.manage("reap"), 0, out=b"")
+    equal("containers removed", [["container", "rm", "--force", "--volumes", ident]],
+          [call["argv"][2:] for call in case.calls("rm")])
+
+
+@test
+def reap_many(case):
+    lines = b"".join(line_of(*one) for one in orphans(case, True, False, True))
+    case.expect(case.manage("reap"), 0, out=lines)
+    case.nothing_left()
+
+
+@test
+def reap_nothing(case):
+    case.use_fake()
+    case.expect(case.manage("reap"), 0, out=b"")
+    equal("docker commands", ["ours"], case.kinds())
+
+
+@test
+def reap_spares_a_live_run(case):
+    ident, run = orphan(case, claim=False)
+    orders(case, worker={"hang": True})
+    process = start_hanging(case)
+    orders(case)
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    equal("containers left", 1, len(case.containers()))
+    equal("claims left", 1, len(case.claims()))
+    process.send_signal(signal.SIGTERM)
+    case.expect(case.end(process, None), 143, None)
+    case.nothing_left()
+
+
+@test
+def reap_spares_another_state_directory(case):
+    ident, run = orphan(case)
+    other = second(case)
+    case.expect(other.manage("reap"), 0, out=b"")
+    equal("containers left", [ident], case.containers())
+    equal("docker was asked to remove", [], case.calls("rm"))
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    case.nothing_left()
+
+
+@table([("young", -60, True), ("old", 600, False)])
+def reap_claim_without_container(case, name, age, stays):
+    """"creating", and no more: the engine may still be busy with it, for a while."""
+    case.use_fake()
+    case.expect(case.manage("reap"), 0, out=b"")
+    path = case.state + "/claims/" + "ab" * 16
+    with open(path, "w") as file:
+        made = os.fstat(file.fileno())
+        file.write("creating 1 %d:%d unix://%s\n" % (made.st_dev, made.st_ino, case.socket))
+    os.chown(path, case.uid, case.uid)
+    os.utime(path, (time.time() - age,) * 2)
+    case.expect(case.manage("reap"), 0, out=b"")
+    equal("the claim stays", stays, os.path.exists(path))
+
+
+@table([
+    ("rm does nothing", {"on": "rm", "effect": False}, 80, "REVOKE_INCOMPLETE remove.unconfirmed"),
+    ("find fails", {"on": "find", "exit": 1}, 80, None),
+    ("the list fails", {"on": "ours", "exit": 1}, 69, "SANDBOX_UNAVAILABLE docker.failed"),
+    ("the list is garbage", {"on": "ours", "out": "x" * 98}, 69,
+     "SANDBOX_UNAVAILABLE docker.failed"),
+    ("the list is cut short", {"on": "ours", "out": "a" * 64 + " " + "b" * 32}, 69,
+     "SANDBOX_UNAVAILABLE docker.failed"),
+    ("the list is a flood", {"on": "ours", "flood": 3000000}, 69,
+     "SANDBOX_UNAVAILABLE docker.failed"),
+    ("no run in the list", {"on": "ours", "out": "a" * 64 + " \n"}, 69,
+     "SANDBOX_UNAVAILABLE docker.failed"),
+    ("docker dies", {"on": "ours", "die": 9, "effect": False}, 69,
+     "SANDBOX_UNAVAILABLE docker.failed"),
+])
+def reap_fails(case, name, rule, status, reason):
+    ident, run = orphan(case)
+    orders(case, [rule])
+    result = case.manage("reap")
+    case.expect(result, status, reason)
+    if status == 80:
+        holds("the residual is named", ("container %s of run %s" % (ident, run)).encode()
+              in result.err, result.err)
+    else:
+        equal("docker was asked to remove", [], case.calls("rm"))
+    equal("claims left", 1, len(case.claims()))
+    orders(case)
+    case.manage("reap")
+    case.nothing_left()
+
+
+@test
+def reap_names_each_that_stays(case):
+    stuck = orphans(case, True, False)
+    orders(case, [{"on": "rm", "effect": False}])
+    result = case.manage("reap")
+    case.expect(result, 80, "REVOKE_INCOMPLETE remove.unconfirmed")
+    equal("reasons", 2, len(result.reasons()))
+    for ident, _ in stuck:
+        holds("stderr names " + ident, ident.encode() in result.err, result.err)
+    orders(case)
+    # The claim that reap made says that the container exists: no quiet period.
+    case.expect(case.manage("reap"), 0, out=b"".join(line_of(*one) for one in stuck))
+    case.nothing_left()
+
+
+@test
+def reap_is_signalled(case):
+    ident, run = orphan(case)
+    orders(case, [{"on": "rm", "effect": False, "signal_parent": [signal.SIGTERM, "before"]}])
+    case.expect(case.manage("reap"), 143, "SANDBOX_ABORTED signal")
+    equal("rm commands", 1, len(case.calls("rm")))
+    orders(case)
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    case.nothing_left()
+
+
+@test
+def two_reapers(case):
+    """The second leaves alone what the first holds."""
+    ident, run = orphan(case, claim=False)
+    orders(case, [{"on": "rm", "nth": 1, "hang": "before"}])
+    first = case.spawn([case.tree.bin + "/cofferdam", "reap", "--host",
+                        case.config["docker"]["host"], "--state-dir", case.state, "--docker",
+                        case.docker])
+    wait_for(lambda: case.calls("rm"))
+    case.expect(case.manage("reap"), 0, out=b"")
+    equal("containers left", [ident], case.containers())
+    first.send_signal(signal.SIGTERM)
+    case.expect(case.end(first), 143, "SANDBOX_ABORTED signal")
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    case.nothing_left()
+
+
+@test
+def ps_shows_owners(case):
+    first, run = orphan(case)
+    orders(case, worker={"hang": True})
+    other = second(case)
+    mounts(other, case.broker, other.own_dir("workspace"))
+    process = start_hanging(other)
+    shown = {row["id"]: row for row in case.rows()}
+    seen = {row["id"]: row for row in other.rows()}
+    alive = (set(case.containers()) - {first}).pop()
+    equal("the orphan, by its own", ("orphaned", "running", run, "turn"),
+          tuple(shown[first][key] for key in ("owner", "state", "run", "mode")))
+    equal("the other's, by the first", "other", shown[alive]["owner"])
+    equal("its own, by the other", ("alive", "running"),
+          (seen[alive]["owner"], seen[alive]["state"]))
+    result = other.manage("ps")
+    case.expect(result, 0, out=None)
+    equal("the table's lines", 3, len(result.out.splitlines()))
+    holds("it says alive", re.search(rb"^[0-9a-f]{32} +running +alive +turn", result.out, re.M),
+          result.out)
+    process.send_signal(signal.SIGTERM)
+    case.expect(case.end(process, None), 143, None)
+    case.expect(case.manage("reap"), 0, out=line_of(first, run))
+    case.nothing_left()
+
+
+@table([
+    ("none", {"on": "ps", "out": ""}, 0, None),
+    ("fails", {"on": "ps", "exit": 1}, 69, "SANDBOX_UNAVAILABLE docker.failed"),
+    ("garbage", {"on": "ps", "out": "?\n"}, 69, "SANDBOX_UNAVAILABLE managed.unknown"),
+    ("a flood", {"on": "ps", "flood": 3000000}, 69, "SANDBOX_UNAVAILABLE docker.failed"),
+])
+def ps_list(case, name, rule, status, reason):
+    case.use_fake([rule])
+    result = case.manage("ps")
+    case.expect(result, status, reason, out=None)
+    equal("lines shown", 0 if reason and reason.endswith("docker.failed") else 1,
+          len(result.out.splitlines()))
+
+
+@test
+def ps_nobody_reads(case):
+    case.use_fake()
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = case.manage("ps", stdout=writing)
+    os.close(writing)
+    case.expect(result, 70, "SANDBOX_PROTOCOL output.write")
+
+
+@test
+def stop_ends_a_running_turn(case):
+    case.use_fake(worker={"hang": True})
+    process = start_hanging(case)
+    ident = case.containers()[0]
+    run = label(case, ident, "run")
+    case.expect(case.manage("stop", run), 0, out=line_of(ident, run))
+    case.expect(case.end(process, None), 1, "SANDBOX_WORKER worker.vanished")
+    case.nothing_left()
+
+
+@test
+def stop_an_orphan(case):
+    ident, run = orphan(case)
+    case.expect(case.manage("stop", run), 0, out=line_of(ident, run))
+    case.nothing_left()
+    case.expect(case.manage("stop", run), 1, "SANDBOX_WORKER run.unknown")
+
+
+@test
+def stop_what_is_not_ours(case):
+    ident, run = orphan(case)
+    other = second(case)
+    case.expect(other.manage("stop", run), 1, "SANDBOX_WORKER run.unknown")
+    change(case, ident, session="s")
+    case.expect(other.manage("stop", "--session", "s"), 1, "SANDBOX_WORKER run.unknown")
+    equal("containers left", [ident], case.containers())
+    equal("docker was asked to remove", [], case.calls("rm"))
+    case.expect(case.manage("stop", "00" * 16, run), 1, "SANDBOX_WORKER run.unknown",
+                out=line_of(ident, run))
+    case.nothing_left()
+
+
+@test
+def stop_a_session(case):
+    key = "chat #1 = a"
+    made = orphans(case, True, True, True)
+    for (ident, _), session in zip(made, (key, key + "b", key)):
+        change(case, ident, session=session)
+    case.expect(case.manage("stop", "--session", key), 0,
+                out=line_of(*made[0]) + line_of(*made[2]))
+    equal("containers left", [made[1][0]], case.containers())
+    case.expect(case.manage("reap"), 0, out=line_of(*made[1]))
+    case.nothing_left()
+
+
+@table([
+    ("rm does nothing", {"on": "rm", "effect": False}, 80, "REVOKE_INCOMPLETE remove.unconfirmed"),
+    ("the list fails", {"on": "ours", "exit": 1}, 69, "SANDBOX_UNAVAILABLE docker.failed"),
+    ("another run is listed", {"on": "ours", "out": "a" * 64 + " " + "b" * 32 + "\n"}, 69,
+     "SANDBOX_UNAVAILABLE docker.failed"),
+])
+def stop_fails(case, name, rule, status, reason):
+    ident, run = orphan(case)
+    orders(case, [rule])
+    case.expect(case.manage("stop", run), status, reason)
+    equal("containers left", [ident], case.containers())
+    equal("claims left", 1, len(case.claims()))
+    orders(case)
+    case.expect(case.manage("stop", run), 0, out=line_of(ident, run))
+
+
+@table([
+    ("stop nothing", ["stop"]), ("stop a name", ["stop", "cofferdam-1"]),
+    ("stop 31 digits", ["stop", "a" * 31]), ("stop 33 digits", ["stop", "a" * 33]),
+    ("stop upper case", ["stop", "A" * 32]), ("stop both", ["stop", "--session", "s", "a" * 32]),
+    ("stop one good, one bad", ["stop", "a" * 32, "x"]),
+    ("session: empty", ["stop", "--session", ""]),
+    ("session: a blank at its end", ["stop", "--session", "s "]),
+    ("session: a comma", ["stop", "--session", "a,b"]),
+    ("session: too long", ["stop", "--session", "s" * 129]),
+    ("reap an operand", ["reap", "a" * 32]), ("ps an operand", ["ps", "x"]),
+    ("reap with a config", ["reap", "-c", "x"]), ("reap a session", ["reap", "--session", "s"]),
+    ("run with a host", ["run", "--host", "unix:///x"]),
+])
+def managed_usage(case, name, words):
+    case.use_fake()
+    case.expect(case.end(case.spawn([case.tree.bin + "/cofferdam", *words])), 64, "USAGE usage")
+    equal("docker was called", [], case.kinds())
+
+
+@table([(command, *row) for command in ("ps", "reap") for row in (
+    ("unix://relative", {}), ("tcp://127.0.0.1:2375", {}), ("", {}), ("unix:///a/../b", {}),
+    (None, {"DOCKER_HOST": "ssh://host"}), (None, {"DOCKER_HOST": "unix:///\x1b[31m"}))])
+def managed_endpoint(case, command, host, env):
+    case.use_fake()
+    case.env = env
+    words = [] if host is None else ["--host", host]
+    argv = [case.tree.bin + "/cofferdam", command, *words, "--state-dir", case.state, "--docker",
+            case.docker]
+    case.expect(case.end(case.spawn(argv)), 77, "SANDBOX_ENDPOINT endpoint.grammar")
+    equal("docker was called", [], case.kinds())
+
+
+USUAL = "/var/run/docker.sock"
+if os.path.exists(USUAL):
+    USUAL = os.path.realpath(USUAL)
+
+
+@table([
+    ("the option first", ["--host", "unix:///a.sock"], {"DOCKER_HOST": "unix:///b.sock"},
+     "unix:///a.sock"),
+    ("else the variable", [], {"DOCKER_HOST": "unix:///b.sock"}, "unix:///b.sock"),
+    ("else the usual one", [], {"DOCKER_HOST": ""}, "unix://" + USUAL),
+])
+def managed_endpoint_is(case, name, words, env, url):
+    case.use_fake()
+    case.env = dict(env, DOCKER_CONFIG="/evil", HOME="/evil", DOCKER_CONTEXT="evil")
+    argv = [case.tree.bin + "/cofferdam", "reap", *words, "--state-dir", case.state, "--docker",
+            case.docker]
+    case.expect(case.end(case.spawn(argv)), 0)
+    (call,) = case.calls()
+    equal("the host", ["--host", url], call["argv"][:2])
+    equal("names in its environment", ["DOCKER_CONFIG", "HOME", "LC_ALL", "PATH"],
+          sorted(item.partition("=")[0] for item in call["environ"]))
+    holds("nothing of the caller's", not any("evil" in item for item in call["environ"]),
+          call["environ"])
+
+
+@test
+def managed_endpoint_is_canonical(case):
+    """A claim names its engine as the launch froze it."""
+    ident, run = orphan(case)
+    os.symlink(case.dir, case.dir + ".link")
+    case.config["docker"]["host"] = "unix://" + case.dir + ".link/engine.sock"
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    equal("the host", "unix://" + case.socket, case.calls("rm")[-1]["argv"][1])
+    case.nothing_left()
+
+
+@test
+def reap_leaves_a_copied_claim(case):
+    """The claim of a copied state directory is nobody's: the original may hold its own."""
+    ident, run = orphan(case)
+    path = case.state + "/claims/" + run
+    os.rename(path, path + ".was")
+    subprocess.run(["cp", "-a", path + ".was", path], check=True)
+    case.expect(case.manage("reap"), 0, out=b"")
+    equal("containers left", [ident], case.containers())
+    os.rename(path + ".was", path)
+    case.expect(case.manage("reap"), 0, out=line_of(ident, run))
+    case.nothing_left()
+
+
+@table([(command,) for command in ("ps", "stop", "reap")])
+def managed_as_root(case, command):
+    case.use_fake()
+    words = ["a" * 32] if command == "stop" else []
+    done = subprocess.run([case.tree.bin + "/cofferdam", command, "--docker", case.docker,
+                           "--state-dir", case.state, *words], capture_output=True, check=False)
+    equal("exit status; stderr was %r" % done.stderr, 77, done.returncode)
+    equal("docker was called", [], case.kinds())
+
+
 # --- records -----------------------------------------------------------------
 
 @test

@@ -14,6 +14,7 @@
 
 #include "../../executor/docker.h"
 #include "../../policy/admit.h"
+#include "../../policy/ps.h"
 
 /*
  * This program is the docker that it runs: called so, it prints its words and
@@ -72,10 +73,11 @@ static int set_up(void **state)
 	return len > 0 && child_set_up() ? 0 : -1;
 }
 
-static void format_is_the_one_that_admit_reads(void **state)
+static void formats_are_those_that_policy_reads(void **state)
 {
 	(void)state;
 	assert_string_equal(docker_list_format, ADMIT_FORMAT);
+	assert_string_equal(docker_ps_format, PS_FORMAT);
 }
 
 #define H "docker\n--host\n" ENDPOINT "\n"
@@ -93,6 +95,14 @@ static const char *const words[DOCKER_COMMANDS] = {
 	[DOCKER_REMOVE] = H "container\nrm\n--force\n--volumes\n" SUBJECT "\n",
 	[DOCKER_FIND] = H "container\nls\n--all\n--quiet\n--no-trunc\n--filter\n"
 			  "label=dev.cofferdam.state=" STATE_ID "\n--filter\n" SUBJECT "\n",
+	[DOCKER_PS] = H "container\nls\n--all\n--no-trunc\n--filter\n"
+			"label=dev.cofferdam.state\n--format\n" PS_FORMAT "\n",
+	[DOCKER_OURS] = H "container\nls\n--all\n--no-trunc\n--filter\n"
+			  "label=dev.cofferdam.state=" STATE_ID "\n--format\n"
+			  "{{.ID}} {{.Label \"dev.cofferdam.run\"}}\n",
+	[DOCKER_OURS_WITH] = H "container\nls\n--all\n--no-trunc\n--filter\n"
+			       "label=dev.cofferdam.state=" STATE_ID "\n--filter\n" SUBJECT
+			       "\n--format\n{{.ID}} {{.Label \"dev.cofferdam.run\"}}\n",
 };
 
 static void every_command_is_as_designed(void **state)
@@ -215,7 +225,7 @@ static void environment_is_of_the_state_directory(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(format_is_the_one_that_admit_reads),
+		cmocka_unit_test(formats_are_those_that_policy_reads),
 		cmocka_unit_test(every_command_is_as_designed),
 		cmocka_unit_test(subjects_are_one_word),
 		cmocka_unit_test(context_sees_the_users_choice),

@@ -1331,6 +1331,24 @@ static void endpoints(void **state)
 	assert_true(gate_endpoint(filled("unix:///", 's', 7 + 107)));
 }
 
+/* As they stand alone, of cofferdam stop. */
+static void session_keys_alone(void **state)
+{
+	(void)state;
+	assert_true(gate_session_key("s"));
+	assert_true(gate_session_key("chat #1 = a-b"));
+	assert_true(gate_session_key(" "));
+	assert_true(gate_session_key(filled("", 's', 128)));
+	assert_false(gate_session_key(filled("", 's', 129)));
+	assert_false(gate_session_key(""));
+	assert_false(gate_session_key("-s"));
+	assert_false(gate_session_key("a,b"));
+	assert_false(gate_session_key("a\"b"));
+	assert_false(gate_session_key("a\\b"));
+	assert_false(gate_session_key("a\n"));
+	assert_false(gate_session_key("\xc3\xa4"));
+}
+
 static void image_references(void **state)
 {
 	static const char *const fine[] = {
@@ -2244,6 +2262,7 @@ int main(void)
 		cmocka_unit_test(command_words),
 		cmocka_unit_test(environment),
 		cmocka_unit_test(endpoints),
+		cmocka_unit_test(session_keys_alone),
 		cmocka_unit_test(image_references),
 		cmocka_unit_test(policys_references_are_taken),
 		cmocka_unit_test(root_paths),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
 #include <unistd.h>
 
 #include "../../executor/removal.h"
@@ -257,13 +258,32 @@ static void settles_in_vain(void **state)
 	assert_false(run(&row));
 }
 
+/* The last test, for a signal that has come stays. */
+static void ends_at_a_signal(void **state)
+{
+	static const struct row row = {"signal", THERE, NOTHING, true, false, false, 20, 20, 0, ""};
+	static const struct row shielded = {"shielded", THERE NOTHING, NOTHING, true, false, true, 20,
+	                                    20, 50, RM LS RM LS};
+	int64_t begun = child_now();
+
+	(void)state;
+	assert_int_equal(raise(SIGTERM), 0);
+	assert_false(run(&row));
+	assert_true(child_now() - begun < 10000);
+	assert_int_equal(child_signal(), SIGTERM);
+	child_shield(true);
+	assert_true(run(&shielded));
+	assert_string_equal(fake_log(), shielded.log);
+	child_shield(false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		TEST(starts_without_an_id), TEST(takes_exactly_an_id), TEST(looks),
 		TEST(looks_in_time),        TEST(removes),             TEST(gives_up),
-		TEST(settles),              TEST(settles_in_vain),
+		TEST(settles),              TEST(settles_in_vain),     TEST(ends_at_a_signal),
 #undef TEST
 	};
 

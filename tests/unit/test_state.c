@@ -495,6 +495,46 @@ static void leaves_held_claims(void **state)
 	done(&other);
 }
 
+static bool adopts_it(struct state *s, bool *created)
+{
+	*created = false;
+	return state_adopt(s, NONCE, ENDPOINT, QUIET, created);
+}
+
+/* One claim by its name, under the same rules but for the patience. */
+static void adopts(void **state)
+{
+	struct state s, other;
+	bool created;
+
+	(void)state;
+	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
+	assert_int_equal(state_open(&other, in_base("s"), ""), STATE_OK);
+	assert_false(adopts_it(&s, &created)); /* there is none */
+	assert_int_equal(s.claim, -1);
+	assert_false(exists("s/claims/" NONCE));
+	put_claim("s/claims/" NONCE, "creating 1@\n", 0);
+	assert_false(adopts_it(&s, &created)); /* too young */
+	put_claim("s/claims/" NONCE, "creating 1\n", QUIET + 1);
+	assert_false(adopts_it(&s, &created)); /* another file's */
+	put_claim("s/claims/" NONCE, "creating 1@\n", QUIET + 1);
+	assert_false(state_adopt(&s, NONCE, "unix:///other.sock", QUIET, &created));
+	assert_true(adopts_it(&s, &created));
+	assert_false(created);
+	assert_false(adopts_it(&other, &created)); /* held */
+	assert_int_equal(close(s.claim), 0);
+	put_claim("s/claims/" NONCE, "creating 1@\ncreated x\nstuck\n", 0);
+	assert_true(adopts_it(&other, &created));
+	assert_true(created);
+	assert_true(state_drop_claim(&other));
+	assert_false(exists("s/claims/" NONCE));
+	assert_int_equal(symlink("../id", in_base("s/claims/" NONCE)), 0);
+	assert_false(adopts_it(&other, &created));
+	done(&other);
+	s.claim = -1;
+	done(&s);
+}
+
 /* What is not a file of ours alone is no claim, whatever its name. */
 static void leaves_odd_claims(void **state)
 {
@@ -617,6 +657,7 @@ int main(void)
 		TEST(refuses_a_bad_id),           TEST(locks_once),
 		TEST(notices_a_replaced_lock),    TEST(refuses_odd_locks),
 		TEST(claims),                     TEST(reaps_what_is_due),
+		TEST(adopts),
 		TEST(leaves_held_claims),         TEST(leaves_odd_claims),
 		TEST(reaps_so_many),              TEST(random_ids),
 		TEST(safe_paths),
