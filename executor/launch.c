@@ -600,6 +600,8 @@ static enum life_event checked(struct run *run)
 
 		if (!child->ended || child->status == 0)
 			continue;
+		if (i % 2 == 0 && child[1].ended && child[1].status == CHILD_LOST)
+			continue; /* its reader was killed, which it only noticed */
 		return i % 2 == 1 ? judged(run, child)
 		                  : fail_child(run, WHY_DOCKER_FAILED, child,
 		                               i == 0 ? "docker container ls"

@@ -122,30 +122,50 @@ static bool local(int fd)
 	return true;
 }
 
-/* Reads the id; one that is missing is made, complete, by link(2): of several
- * starters one wins, and all read the same. */
-static bool read_id(struct state *state)
+/* What a file of ours says of itself: which one it is, so that a copy of it is
+ * none, and a word. */
+static bool identity(int fd, const char *word, char *to, size_t cap)
 {
-	char line[ID_HEX + 2] = "", name[ID_HEX + 1];
-	int fd = openat(state->dir, "id", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	int len = fstat(fd, &st) != 0 ? -1
+	                              : snprintf(to, cap, " %llu:%llu %s\n",
+	                                         (unsigned long long)st.st_dev,
+	                                         (unsigned long long)st.st_ino, word);
+
+	return len > 0 && (size_t)len < cap;
+}
+
+/* Makes the id, complete, by link(2): of several starters one wins, and all read
+ * the same. */
+static bool make_id(const struct state *state)
+{
+	char line[CLAIM_BYTES], self[CLAIM_BYTES / 2], name[ID_HEX + 1];
 	uint8_t bytes[NONCE_BYTES];
 	bool good;
+	int fd, len;
 
-	if (fd < 0 && errno == ENOENT && state_random(bytes, name)) {
-		fd = openat(state->dir, name, NEW_FILE, 0600);
-		if (fd < 0)
-			return false;
-		memcpy(line, name, ID_HEX);
-		line[ID_HEX] = '\n';
-		good = write(fd, line, ID_HEX + 1) == ID_HEX + 1 && fsync(fd) == 0 &&
-		       (linkat(state->dir, name, state->dir, "id", 0) == 0 || errno == EEXIST);
-		good = unlinkat(state->dir, name, 0) == 0 && close(fd) == 0 && good;
-		fd = good ? openat(state->dir, "id", O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
-	}
+	if (!state_random(bytes, name) || (fd = openat(state->dir, name, NEW_FILE, 0600)) < 0)
+		return false;
+	good = identity(fd, "id", self, sizeof(self));
+	len = snprintf(line, sizeof(line), "%s%s", name, self);
+	good = good && write(fd, line, (size_t)len) == len && fsync(fd) == 0 &&
+	       (linkat(state->dir, name, state->dir, "id", 0) == 0 || errno == EEXIST);
+	return unlinkat(state->dir, name, 0) == 0 && close(fd) == 0 && good;
+}
+
+static bool read_id(struct state *state)
+{
+	char line[CLAIM_BYTES] = "", self[CLAIM_BYTES / 2];
+	int fd = openat(state->dir, "id", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	bool good;
+
+	if (fd < 0 && errno == ENOENT && make_id(state))
+		fd = openat(state->dir, "id", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	good = ours(fd) && read(fd, line, sizeof(line)) == ID_HEX + 1 && line[ID_HEX] == '\n' &&
-	       strspn(line, HEX_DIGITS) == ID_HEX;
+	good = ours(fd) && read(fd, line, sizeof(line) - 1) > ID_HEX &&
+	       strspn(line, HEX_DIGITS) == ID_HEX && identity(fd, "id", self, sizeof(self)) &&
+	       strcmp(line + ID_HEX, self) == 0;
 	close(fd);
 	memcpy(state->id, line, ID_HEX);
 	return good;
@@ -209,18 +229,6 @@ bool state_unlock(struct state *state)
 	close(state->lock);
 	state->lock = -1;
 	return good;
-}
-
-/* What a claim says of itself after its time. */
-static bool identity(int fd, const char *endpoint, char *to, size_t cap)
-{
-	struct stat st;
-	int len = fstat(fd, &st) != 0 ? -1
-	                              : snprintf(to, cap, " %llu:%llu %s\n",
-	                                         (unsigned long long)st.st_dev,
-	                                         (unsigned long long)st.st_ino, endpoint);
-
-	return len > 0 && (size_t)len < cap;
 }
 
 bool state_claim(struct state *state, const char *nonce, const char *endpoint)

@@ -115,7 +115,7 @@ static enum state_result opens(const char *name)
 
 static void makes_what_is_missing(void **state)
 {
-	char id[64];
+	char id[256];
 	struct state s, again;
 
 	(void)state;
@@ -125,8 +125,8 @@ static void makes_what_is_missing(void **state)
 	assert_int_equal(mode_of("a/b/s"), 0700);
 	assert_int_equal(mode_of("a/b/s/claims"), 0700);
 	assert_int_equal(mode_of("a/b/s/docker"), 0700);
-	assert_int_equal(get("a/b/s/id", id, sizeof(id)), ID_HEX + 1);
-	assert_int_equal(id[ID_HEX], '\n');
+	assert_true(get("a/b/s/id", id, sizeof(id)) > ID_HEX + 1);
+	assert_int_equal(id[ID_HEX], ' ');
 	assert_memory_equal(s.id, id, ID_HEX);
 	assert_int_equal(strspn(s.id, "0123456789abcdef"), ID_HEX);
 	assert_int_equal(s.lock, -1);
@@ -223,6 +223,8 @@ static void refuses_a_bad_id(void **state)
 		"00112233445566778899AABBCCDDEEFF\n",
 		"00112233445566778899aabbccddeefg\n",
 	};
+	char good[128];
+	struct stat st;
 	struct state s;
 
 	(void)state;
@@ -231,10 +233,20 @@ static void refuses_a_bad_id(void **state)
 		put("s/id", ids[i], 0600);
 		assert_int_equal(opens("s"), STATE_BAD);
 	}
-	put("s/id", NONCE "\n", 0600);
+	assert_int_equal(lstat(in_base("s/id"), &st), 0);
+	snprintf(good, sizeof(good), NONCE " %llu:%llu id\n", (unsigned long long)st.st_dev,
+	         (unsigned long long)st.st_ino);
+	put("s/id", good, 0600);
 	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
 	assert_string_equal(s.id, NONCE);
 	done(&s);
+	good[strlen(good) - 2] = 'x';
+	put("s/id", good, 0600);
+	assert_int_equal(opens("s"), STATE_BAD);
+	snprintf(good, sizeof(good), NONCE " %llu:%llu id\n", (unsigned long long)st.st_dev,
+	         (unsigned long long)st.st_ino + 1); /* a copy of another directory's */
+	put("s/id", good, 0600);
+	assert_int_equal(opens("s"), STATE_BAD);
 	assert_int_equal(link(in_base("s/id"), "/tmp/test_state.second"), 0);
 	assert_int_equal(opens("s"), STATE_BAD);
 	assert_int_equal(unlink("/tmp/test_state.second"), 0);
