@@ -83,15 +83,16 @@ class EngineCase(Case):
         raise Failure("the worker never ran\nobserved: exit status %s, %s"
                       % (process.poll(), process.stderr.read() if process.poll() else ""))
 
-    def kill_all_but_worker(self, ident):
-        """The worker has the same user."""
-        inside = docker("container", "top", ident, "-o", "pid").split()[1:]
+    def kill_programs(self):
+        """Executor, guardian, policy and docker; the worker, of the same user, lives on."""
         for line in self.processes():
-            if line.split()[0] not in inside:
-                try:
-                    os.kill(int(line.split()[0]), signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+            pid = int(line.split()[0])
+            try:
+                if "/worker" not in open("/proc/%d/cmdline" % pid).read() and \
+                        "sleep" not in open("/proc/%d/comm" % pid).read():
+                    os.kill(pid, signal.SIGKILL)
+            except (ProcessLookupError, FileNotFoundError):
+                pass
 
     def begin_turn(self):
         process = self.begin()
@@ -385,7 +386,12 @@ def orphan(case):
     case.say("sleep 600")
     process = case.begin_turn()
     ident = case.running(process)
-    case.kill_all_but_worker(ident)
+    # Past its turn: one whose input is cut off before that ends by itself.
+    end = time.monotonic() + 120
+    while "sleep" not in docker("container", "top", ident, check=False):
+        holds("the worker gets to its sleep", time.monotonic() < end, ident)
+        time.sleep(0.05)
+    case.kill_programs()
     case.end(process, None)
     return ident, run_of(ident)
 
