@@ -128,11 +128,13 @@ void child_start(struct child *child, const struct child_plan *plan)
 	memcpy(fd, plan->fd, sizeof(fd));
 	if (fd[1] < 0)
 		fd[1] = child->out = bounded(CHILD_OUT_MAX);
-	fd[2] = child->err = bounded(CHILD_ERR_MAX);
+	child->err = bounded(CHILD_ERR_MAX);
+	if (fd[2] < 0)
+		fd[2] = child->err;
 	for (int i = 0; i < plan->count; i++)
 		if (fd[i] < 0 && i != 1 && i != 2)
 			fd[i] = null;
-	if (fd[1] < 0 || fd[2] < 0 || (child->pid = fork()) < 0) {
+	if (fd[1] < 0 || child->err < 0 || (child->pid = fork()) < 0) {
 		child->pid = 0;
 		return;
 	}

@@ -37,7 +37,7 @@ struct child {
 	bool vital; /* child_wait stops when this one fails */
 	int status; /* once ended: exit status or CHILD_LOST */
 	int out; /* memfd, -1 when a descriptor was given */
-	int err; /* memfd */
+	int err; /* memfd; the child's only when no descriptor was given */
 };
 
 struct child_plan {

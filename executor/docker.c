@@ -84,29 +84,41 @@ static int users_own(const char **to)
 }
 
 static void start(struct child *child, const struct docker *docker, const char *const *argv,
-                  bool own, int in, int out)
+                  bool own, const int fd[3])
 {
 	const char *env[VARIABLES] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
 	                              docker->home, docker->config};
 	struct child_plan plan = {.path = docker->path, .program = -1, .argv = argv, .env = env,
-	                          .count = 3, .fd = {in, out, -1}};
+	                          .count = 3, .fd = {fd[0], fd[1], fd[2]}};
 
 	if (own)
 		env[2 + users_own(env + 2)] = NULL;
 	child_start(child, &plan);
 }
 
-void docker_start(struct child *child, const struct docker *docker, enum docker_command command,
-                  const char *with, int in, int out)
+static void run(struct child *child, const struct docker *docker, enum docker_command command,
+                const char *with, const int fd[3])
 {
 	const char *argv[WORDS + 1] = {NULL};
 
 	for (int i = 0; i < WORDS && table[command][i] != NULL; i++)
 		argv[i] = fill(docker, table[command][i], with);
-	start(child, docker, argv, command == DOCKER_CONTEXT, in, out);
+	start(child, docker, argv, command == DOCKER_CONTEXT, fd);
+}
+
+void docker_start(struct child *child, const struct docker *docker, enum docker_command command,
+                  const char *with, int in, int out)
+{
+	run(child, docker, command, with, (const int[]){in, out, -1});
+}
+
+void docker_attach(struct child *child, const struct docker *docker, const char *id, int in,
+                   int out, int err)
+{
+	run(child, docker, DOCKER_START, id, (const int[]){in, out, err});
 }
 
 void docker_create(struct child *child, const struct docker *docker, const char *const *argv)
 {
-	start(child, docker, argv, false, -1, -1);
+	start(child, docker, argv, false, (const int[]){-1, -1, -1});
 }

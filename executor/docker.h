@@ -48,6 +48,10 @@ void docker_environment(struct docker *docker, const char *state_path, const cha
 void docker_start(struct child *child, const struct docker *docker, enum docker_command command,
                   const char *subject, int in, int out);
 
+/* Starts DOCKER_START: the worker between these three. */
+void docker_attach(struct child *child, const struct docker *docker, const char *id, int in,
+                   int out, int err);
+
 /* Starts the create command. */
 void docker_create(struct child *child, const struct docker *docker, const char *const *argv);
 

@@ -16,9 +16,9 @@
 
 #define BIT(option) (1U << (option))
 #define ALL (BIT(OPTION_STATE_DIR) | BIT(OPTION_DOCKER) | BIT(OPTION_JSON) | BIT(OPTION_HELP))
-#define RUN \
-	(ALL | BIT(OPTION_CONFIG) | BIT(OPTION_TURN) | BIT(OPTION_NAME) | BIT(OPTION_AUDIT) | \
-	 BIT(OPTION_STATUS_FD))
+#define LAUNCH \
+	(ALL | BIT(OPTION_CONFIG) | BIT(OPTION_NAME) | BIT(OPTION_AUDIT) | \
+	 BIT(OPTION_WORKER_STDERR) | BIT(OPTION_STATUS_FD))
 #define MANAGED (ALL | BIT(OPTION_HOST))
 
 static const struct command {
@@ -28,7 +28,9 @@ static const struct command {
 	int (*run)(const struct options *options);
 	const char *help;
 } commands[] = {
-	{"run", RUN, false, launch_run, "one turn, in a container that is gone afterwards"},
+	{"run", LAUNCH | BIT(OPTION_TURN), false, launch_run,
+	 "one turn, in a container that is gone afterwards"},
+	{"session", LAUNCH, false, launch_session, "a worker between standard input and output"},
 	{"ps", MANAGED, false, ps_run, "the containers there are, and whether a launch owns them"},
 	{"stop", MANAGED | BIT(OPTION_SESSION), true, stop_run, "remove those of runs or a session"},
 	{"reap", MANAGED, false, reap_run, "remove those that no launch owns any more"},
@@ -37,17 +39,19 @@ static const struct command {
 
 static const char head[] =
 	"usage: cofferdam run [option...] < turn.json > reply.json\n"
+	"       cofferdam session [option...]\n"
 	"       cofferdam ps | reap [option...]\n"
 	"       cofferdam stop [option...] RUN... | --session KEY\n"
 	"       cofferdam --help | --version\n"
 	"\n";
 static const char tail[] =
 	"\n"
-	"  -c, --config FILE     run: the operator's config\n"
+	"  -c, --config FILE     run, session: the operator's config\n"
 	"  -t, --turn FILE       run: the turn (default: standard input)\n"
-	"      --name NAME       run: the container's name\n"
-	"      --audit FILE      run: append the decision record to FILE\n"
-	"      --status-fd N     run: write how it went to descriptor N, one JSON line\n"
+	"      --name NAME       run, session: the container's name\n"
+	"      --audit FILE      run, session: append the decision and what follows to FILE\n"
+	"      --worker-stderr FILE  run, session: what the worker says there, 128 KiB at most\n"
+	"      --status-fd N     run, session: how it went, a JSON line on descriptor N\n"
 	"      --host URL        ps, stop, reap: docker's endpoint (default: $DOCKER_HOST,\n"
 	"                        else " MANAGED_HOST ")\n"
 	"      --session KEY     stop: every run of this session\n"
@@ -67,6 +71,7 @@ static const struct {
 	[OPTION_CONFIG] = {"config", 'c', true},
 	[OPTION_TURN] = {"turn", 't', true},
 	[OPTION_AUDIT] = {"audit", '\0', true},
+	[OPTION_WORKER_STDERR] = {"worker-stderr", '\0', true},
 	[OPTION_STATUS_FD] = {"status-fd", '\0', true},
 	[OPTION_NAME] = {"name", '\0', true},
 	[OPTION_HOST] = {"host", '\0', true},
@@ -91,7 +96,7 @@ static int help(void)
 
 	strlcat(text, head, sizeof(text));
 	for (const struct command *at = commands; at->run != NULL; at++)
-		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %-6s%s\n",
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "  %-9s%s\n",
 		               at->name, at->help);
 	strlcat(text, tail, sizeof(text));
 	return write_all(STDOUT_FILENO, text);

@@ -124,17 +124,27 @@ enum executor_reason self_config(const char *given, const char *home, int *fd, c
 	return WHY_NONE;
 }
 
-enum executor_reason self_audit(const char *given, int *fd, char *path)
+/* Opens a file of ours for writing, and tells its path.  A FIFO that nobody reads
+ * is refused, not waited for. */
+static bool open_to_write(const char *given, int append, bool fifo, int *fd, char *path)
 {
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | append;
 	struct stat st;
 
-	/* A FIFO that nobody reads is refused, not waited for. */
-	*fd = open(given, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
-	if (*fd < 0 || fstat(*fd, &st) != 0 || !self_trusts(&st) ||
-	    (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) ||
-	    fcntl(*fd, F_SETFL, O_WRONLY | O_APPEND) != 0 || !self_path(*fd, path, SELF_PATH))
-		return WHY_AUDIT_OPEN;
-	return WHY_NONE;
+	*fd = open(given, flags, 0600);
+	return *fd >= 0 && fstat(*fd, &st) == 0 && self_trusts(&st) &&
+	       (S_ISREG(st.st_mode) || (fifo && S_ISFIFO(st.st_mode))) &&
+	       fcntl(*fd, F_SETFL, O_WRONLY | append) == 0 && self_path(*fd, path, SELF_PATH);
+}
+
+enum executor_reason self_audit(const char *given, int *fd, char *path)
+{
+	return open_to_write(given, O_APPEND, true, fd, path) ? WHY_NONE : WHY_AUDIT_OPEN;
+}
+
+enum executor_reason self_log(const char *given, int *fd, char *path)
+{
+	return open_to_write(given, 0, false, fd, path) ? WHY_NONE : WHY_WORKER_LOG;
 }
 
 enum executor_reason self_docker(const char *given, char *path)

@@ -41,6 +41,9 @@ __attribute__((warn_unused_result)) enum executor_reason self_config(const char 
 /* Opens the audit file for appending. */
 __attribute__((warn_unused_result)) enum executor_reason self_audit(const char *given, int *fd,
                                                                     char *path);
+/* Opens the file for the worker's standard error, as it is, for writing. */
+__attribute__((warn_unused_result)) enum executor_reason self_log(const char *given, int *fd,
+                                                                  char *path);
 /* The canonical path of the docker program (NULL: the one built in). */
 __attribute__((warn_unused_result)) enum executor_reason self_docker(const char *given,
                                                                      char *path);

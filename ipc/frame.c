@@ -51,6 +51,7 @@ size_t frame_put_facts(uint8_t *to, size_t cap, const struct facts *facts)
 	wire_put_string(&out, facts->docker, PATH_BYTES_MAX);
 	wire_put_string(&out, facts->config, PATH_BYTES_MAX);
 	wire_put_optional(&out, facts->audit, PATH_BYTES_MAX);
+	wire_put_optional(&out, facts->worker_err, PATH_BYTES_MAX);
 	wire_put_optional(&out, facts->name, WORD_BYTES_MAX);
 	return wire_length(&out);
 }

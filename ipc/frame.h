@@ -69,6 +69,7 @@ struct facts {
 	const char *docker; /* path of the docker CLI */
 	const char *config; /* path of the config file */
 	const char *audit; /* path of the audit file, NULL when none */
+	const char *worker_err; /* and of the one for the worker's standard error */
 	const char *name; /* --name, NULL when not given */
 };
 

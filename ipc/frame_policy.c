@@ -39,6 +39,7 @@ enum frame_result frame_get_facts(const uint8_t *bytes, size_t len, struct facts
 	facts.docker = wire_get_string(&in, PATH_BYTES_MAX);
 	facts.config = wire_get_string(&in, PATH_BYTES_MAX);
 	facts.audit = wire_get_optional(&in, PATH_BYTES_MAX);
+	facts.worker_err = wire_get_optional(&in, PATH_BYTES_MAX);
 	facts.name = wire_get_optional(&in, WORD_BYTES_MAX);
 	if (!wire_end(&in))
 		return FRAME_BAD;

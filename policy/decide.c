@@ -57,9 +57,9 @@ static const char *const SECRETS[] = {
 	".local/share/keyrings",
 };
 
-/* stateFile, SSH_AUTH_SOCK, config, audit, two programs, docker, state
- * directory. */
-#define NAMED_MAX 8
+/* stateFile, SSH_AUTH_SOCK, config, audit, worker's log, two programs, docker,
+ * state directory. */
+#define NAMED_MAX 9
 #define PROTECTED_MAX \
 	(COUNT(ENGINES) + COUNT(USER_ENGINES) + COUNT(SECRETS) + NAMED_MAX + PRIVATE_MAX)
 
@@ -287,6 +287,7 @@ static void guard_all(struct judge *j)
 	guard(j, facts->ssh_auth_sock, "the SSH agent's socket");
 	guard(j, facts->config, "the config file");
 	guard(j, facts->audit, "the audit file");
+	guard(j, facts->worker_err, "the worker's log");
 	guard(j, facts->executor, "the cofferdam program");
 	guard(j, facts->policy, "the cofferdam-policy program");
 	guard(j, facts->docker, "the docker program");

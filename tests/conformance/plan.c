@@ -48,6 +48,7 @@ static const struct {
 	{"docker", &facts.docker},
 	{"config", &facts.config},
 	{"audit", &facts.audit},
+	{"worker_err", &facts.worker_err},
 	{"state_id", &launch.state_id},
 	{"name", &launch.name},
 	{"endpoint", &launch.endpoint},

@@ -331,6 +331,10 @@ static void audit_inside(void)
 {
 	facts.audit = in("work/audit");
 }
+static void worker_log_inside(void)
+{
+	facts.worker_err = in("work/log");
+}
 static void executor_inside(void)
 {
 	facts.executor = in("work/cofferdam");
@@ -466,6 +470,7 @@ static const struct fault FAULTS[] = {
 	{"agent", agent_inside, REASON_MOUNT_PROTECTED, "/mounts/1/host"},
 	{"config", config_inside, REASON_MOUNT_PROTECTED, "/mounts/1/host"},
 	{"audit", audit_inside, REASON_MOUNT_PROTECTED, "/mounts/1/host"},
+	{"worker's log", worker_log_inside, REASON_MOUNT_PROTECTED, "/mounts/1/host"},
 	{"executor", executor_inside, REASON_MOUNT_PROTECTED, "/mounts/1/host"},
 	{"policy", policy_inside, REASON_MOUNT_PROTECTED, "/mounts/1/host"},
 	{"docker", docker_inside, REASON_MOUNT_PROTECTED, "/mounts/1/host"},

@@ -210,6 +210,33 @@ static void descriptors_are_handed_on(void **state)
 	}
 }
 
+static void attached_between_three_descriptors(void **state)
+{
+	char expected[512], got[512] = "";
+	struct child child;
+	int in[2], out[2], err[2];
+
+	(void)state;
+	assert_int_equal(pipe(in) | pipe(out) | pipe(err), 0);
+	close(in[1]);
+	docker_attach(&child, &docker, SUBJECT, in[0], out[1], err[1]);
+	assert_int_equal(child_wait(&child, 1, -1, 0, child_now() + 20000), CHILD_DONE);
+	assert_int_equal(child.status, 0);
+	assert_int_equal(child.out, -1);
+	assert_true(child.err >= 0); /* the caller's to fill */
+	assert_int_equal(child_length(child.err), 0);
+	child_finish(&child);
+	assert_true(read(out[0], got, sizeof(got) - 1) > 0);
+	snprintf(expected, sizeof(expected), "%s--\n" OUR_ENVIRONMENT "--\n", words[DOCKER_START]);
+	assert_string_equal(got, expected);
+	close(err[1]);
+	assert_int_equal(read(err[0], got, sizeof(got)), 0); /* it was the only other end */
+	for (int i = 0; i < 2; i++)
+		close(out[i]);
+	close(in[0]);
+	close(err[0]);
+}
+
 static void environment_is_of_the_state_directory(void **state)
 {
 	struct docker made = {.endpoint = ENDPOINT};
@@ -231,6 +258,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(context_sees_the_users_choice),
 		cmocka_unit_test(create_is_as_frozen),
 		cmocka_unit_test(descriptors_are_handed_on),
+		cmocka_unit_test(attached_between_three_descriptors),
 		cmocka_unit_test(environment_is_of_the_state_directory),
 	};
 

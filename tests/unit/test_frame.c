@@ -33,6 +33,7 @@ static const struct facts full_facts = {
 	.docker = "/usr/bin/docker",
 	.config = "/etc/cofferdam/config.json",
 	.audit = "/var/log/cofferdam.jsonl",
+	.worker_err = "/var/log/worker",
 	.name = "box",
 };
 
@@ -206,6 +207,7 @@ static void facts_round_trip(void **state)
 		same_string(have.docker, want->docker);
 		same_string(have.config, want->config);
 		same_string(have.audit, want->audit);
+		same_string(have.worker_err, want->worker_err);
 		same_string(have.name, want->name);
 	}
 }
@@ -353,7 +355,7 @@ static void layout_is_fixed(void **state)
 	assert_memory_equal(frame, image, sizeof image);
 	/* facts: head, nonce, mode, uid, gid, seven strings, five absent ones */
 	assert_int_equal(frame_put_facts(frame, sizeof frame, &bare_facts),
-	                 8 + 16 + 1 + 4 + 4 + 7 * 5 + 4);
+	                 8 + 16 + 1 + 4 + 4 + 7 * 5 + 5);
 	/* launch: head; turn_bytes, four seconds, three flags, three counts, part two's
 	 * count; nonce, mode, uid, gid, init, revision, 4 * u64 and 3 * u32 limits,
 	 * eight strings, three counts */
@@ -819,6 +821,7 @@ static void strings_are_bounded(void **state)
 		{FRAME_FACTS, &facts.docker, 4095},
 		{FRAME_FACTS, &facts.config, 4095},
 		{FRAME_FACTS, &facts.audit, 4095},
+		{FRAME_FACTS, &facts.worker_err, 4095},
 		{FRAME_FACTS, &facts.name, 131071},
 		{FRAME_ASK_IMAGE, &ask.endpoint, 114},
 		{FRAME_ASK_IMAGE, &ask.reference, 512},
