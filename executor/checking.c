@@ -23,8 +23,8 @@ static void begin(struct run *run, size_t i)
 	int link[2];
 
 	if (pipe2(link, O_CLOEXEC) != 0) {
-		*docker = *policy = (struct child){.ended = true, .vital = true, .status = CHILD_LOST,
-		                                   .out = -1, .err = -1};
+		*docker = (struct child){0, true, true, CHILD_LOST, -1, -1};
+		*policy = *docker;
 		return;
 	}
 	docker_start(docker, &run->docker, checks[i].command, run->id, -1, link[1]);

@@ -152,10 +152,11 @@ bool run_same_roots(const struct run *run)
 
 void run_tell(const struct run *run, const char *phase)
 {
+	const int fd = run->options->status_fd;
 	char line[128];
 	int len = snprintf(line, sizeof(line), "{\"run\":\"%s\",\"phase\":\"%s\"}\n",
 	                   run->nonce_hex, phase);
 
-	if (run->options->status_fd >= 0)
-		(void)!child_put(run->options->status_fd, line, (size_t)len, child_now() + RUN_SAY_MS);
+	if (fd >= 0)
+		(void)!child_put(fd, line, (size_t)len, child_now() + RUN_SAY_MS);
 }
