@@ -379,6 +379,128 @@ def two_with_one_workspace(case):
     case.nothing_left()
 
 
+# --- sessions ------------------------------------------------------------------
+
+GRANT = "/grants/" + "c0ffee00" * 8
+ECHO = ("echo hello; echo heard >&2; while read line; do [ \"$line\" = end ] && exit 0; "
+        "echo \"got $line\"; done; echo bye; exit 4")
+
+
+def session(case, command=ECHO, key="chat 7"):
+    """The case's configuration becomes that of a session of the shell's."""
+    case.grant = case.grant if hasattr(case, "grant") else case.own_dir("home/grant")
+    case.config.update({
+        "mode": "session", "session": {"key": key, "revision": 3}, "entrypoint": "/bin/sh",
+        "command": ["-c", command],
+        "mounts": [{"host": case.workspace, "guest": "/workspace", "mode": "rw"},
+                   {"host": case.grant, "guest": GRANT, "mode": "ro"}]})
+    case.config["limits"].pop("turnSeconds", None)
+
+
+def begin_session(case, options=()):
+    """A session whose worker has said hello: the process."""
+    read, write = os.pipe()
+    process = case.begin([*options, "--status-fd", str(write)], command="session", bufsize=0,
+                         pass_fds=(write,))
+    os.close(write)
+    with os.fdopen(read) as lines:
+        first = lines.readline()
+    if first == "" or json.loads(first)["phase"] != "running":
+        raise Failure("it never ran: %r" % case.end(process).err)
+    equal("the first line", b"hello\n", process.stdout.readline())
+    return process
+
+
+@each
+def session_is_a_conversation(case):
+    session(case)
+    log = case.home + "/log"
+    process = begin_session(case, ["--worker-stderr", log])
+    for number in range(5):
+        process.stdin.write(b"line %d\n" % number)
+        equal("the answer", b"got line %d\n" % number, process.stdout.readline())
+    row = case.rows()[0]
+    equal("session, revision and owner", ("chat 7", "3", "alive"),
+          (row["session"], row["revision"], row["owner"]))
+    case.expect(case.end(process, b"end\n"), 0)
+    with open(log, "rb") as file:
+        equal("the worker's standard error", b"heard\n", file.read())
+    case.nothing_left()
+
+
+@each
+def session_ends_with_its_input(case):
+    session(case)
+    process = begin_session(case)
+    result = case.end(process, b"one\n")
+    case.expect(result, 1, "SANDBOX_WORKER worker.exit", out=b"got one\nbye\n")
+    case.nothing_left()
+
+
+@each
+def session_mounts(case):
+    session(case, "echo hello; echo new >/workspace/file && ls %s && echo x >%s/file; cat" %
+            (GRANT, GRANT))
+    open(case.grant + "/granted", "w").close()
+    os.chmod(case.workspace, 0o777)
+    process = begin_session(case)
+    result = case.end(process, b"end\n")
+    case.expect(result, 0, out=b"granted\nend\n")
+    with open(case.workspace + "/file") as file:
+        equal("what the worker wrote", "new\n", file.read())
+    equal("the grant", ["granted"], os.listdir(case.grant))
+    case.nothing_left()
+
+
+@each_row([("SIGTERM", signal.SIGTERM), ("SIGINT", signal.SIGINT)])
+def session_signalled(case, name, number):
+    session(case)
+    process = begin_session(case)
+    process.send_signal(number)
+    # Its input ends here: the worker may still say a last word.
+    case.expect(case.end(process), 128 + number, "SANDBOX_ABORTED signal", out=None)
+    case.nothing_left()
+
+
+@each
+def session_killed(case):
+    session(case)
+    process = begin_session(case)
+    process.kill()
+    case.end(process)
+    case.nothing_left()
+
+
+@each
+def session_stopped(case):
+    session(case)
+    process = begin_session(case)
+    ident = case.containers()[0]
+    run = run_of(ident)
+    case.expect(case.manage("stop", "--session", "chat 7"), 0, out=line_of(ident, run))
+    case.expect(case.end(process), 1, "SANDBOX_WORKER worker.vanished")
+    case.nothing_left()
+
+
+@each
+def sessions_may_share_what_a_turn_may_not(case):
+    session(case)
+    first = begin_session(case)
+    second = begin_session(case)
+    equal("containers", 2, len(case.containers()))
+    case.expect(case.end(first, b"end\n"), 0)
+    equal("containers", 1, len(case.containers()))
+    case.config.update({"mode": "turn", "mounts": [
+        {"host": case.broker, "guest": "/broker", "mode": "ro"},
+        {"host": case.workspace, "guest": "/workspace", "mode": "rw"}]})
+    for member in ("session", "entrypoint", "command"):
+        del case.config[member]
+    case.expect(case.run(), 75, "SANDBOX_BUSY mount.in_use")
+    case.expect(case.end(second, b"end\n"), 0)
+    case.expect(case.run(), 0, out=None)
+    case.nothing_left()
+
+
 # --- ps, stop, reap ----------------------------------------------------------
 
 def orphan(case):
