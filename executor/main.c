@@ -32,8 +32,8 @@ static const struct command {
 	 "one turn, in a container that is gone afterwards"},
 	{"session", LAUNCH, false, launch_session, "a worker between standard input and output"},
 	{"ps", MANAGED, false, ps_run, "the containers there are, and whether a launch owns them"},
-	{"stop", MANAGED | BIT(OPTION_SESSION), true, stop_run, "remove those of runs or a session"},
-	{"reap", MANAGED, false, reap_run, "remove those that no launch owns any more"},
+	{"stop", MANAGED | BIT(OPTION_AUDIT) | BIT(OPTION_SESSION), true, stop_run, "remove those of runs or a session"},
+	{"reap", MANAGED | BIT(OPTION_AUDIT), false, reap_run, "remove those that no launch owns any more"},
 	{"", BIT(OPTION_HELP) | BIT(OPTION_VERSION), false, NULL, ""},
 };
 
@@ -49,7 +49,8 @@ static const char tail[] =
 	"  -c, --config FILE     run, session: the operator's config\n"
 	"  -t, --turn FILE       run: the turn (default: standard input)\n"
 	"      --name NAME       run, session: the container's name\n"
-	"      --audit FILE      run, session: append the decision and what follows to FILE\n"
+	"      --audit FILE      append the decision of a run or session, and all that happens\n"
+	"                        to containers, to FILE\n"
 	"      --worker-stderr FILE  run, session: what the worker says there, 128 KiB at most\n"
 	"      --status-fd N     run, session: how it went, a JSON line on descriptor N\n"
 	"      --host URL        ps, stop, reap: docker's endpoint (default: $DOCKER_HOST,\n"

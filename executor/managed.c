@@ -83,7 +83,7 @@ static bool canonical(char to[ENDPOINT_BYTES], const char *url)
 
 static enum executor_reason set_up(struct managed *managed, const char **detail)
 {
-	static char home[SELF_PATH];
+	static char home[SELF_PATH], audit[SELF_PATH];
 	const struct options *options = managed->options;
 	struct docker *docker = &managed->docker;
 	enum executor_reason why = self_start();
@@ -91,6 +91,10 @@ static enum executor_reason set_up(struct managed *managed, const char **detail)
 	if (why != WHY_NONE)
 		return why;
 	self_home(home, sizeof(home));
+	*detail = options->value[OPTION_AUDIT];
+	if (*detail != NULL &&
+	    (why = self_audit(*detail, &managed->events.fd, audit)) != WHY_NONE)
+		return why;
 	*detail = choose_endpoint(options);
 	if (!gate_endpoint(*detail) || !canonical(docker->endpoint, *detail))
 		return WHY_ENDPOINT;
@@ -111,6 +115,7 @@ bool managed_open(struct managed *managed, const struct options *options)
 	enum executor_reason why;
 
 	managed->options = options;
+	managed->events.fd = -1;
 	if ((why = set_up(managed, &detail)) != WHY_NONE)
 		managed_fail(managed, why, "%s", detail);
 	return why == WHY_NONE;
@@ -186,6 +191,14 @@ enum removal_look managed_look(struct managed *managed, struct removal *removal,
 	return found;
 }
 
+/* One line in the audit file, if there is one. */
+static void log_event(struct managed *managed, enum audit_event what, const char *run,
+                      const char *id, int code)
+{
+	if (!audit_say(&managed->events, what, run, id, code, false))
+		managed_fail(managed, WHY_AUDIT_EVENT, "%s", "writing");
+}
+
 bool managed_remove(struct managed *managed, const char *id, const char *run, bool settle)
 {
 	struct removal removal;
@@ -196,10 +209,13 @@ bool managed_remove(struct managed *managed, const char *id, const char *run, bo
 	strlcpy(removal.id, id, sizeof(removal.id));
 	if (removal_run(&removal, settle)) {
 		(void)snprintf(line, sizeof(line), "%s %s\n", removal.id, run);
-		if (removal.id[0] != '\0')
-			managed_put(managed, line, ROW);
+		if (removal.id[0] == '\0')
+			return true;
+		log_event(managed, AUDIT_REAPED, run, removal.id, 0);
+		managed_put(managed, line, ROW);
 		return true;
 	}
+	log_event(managed, AUDIT_RESIDUAL, run, removal.id, say_row(WHY_RESIDUAL)->status);
 	if (child_signal() == 0)
 		managed_fail(managed, WHY_RESIDUAL, "container %s of run %s at %s",
 		             removal.id[0] != '\0' ? removal.id : "of unknown id", run,

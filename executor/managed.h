@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "audit.h"
 #include "child.h"
 #include "docker.h"
 #include "options.h"
@@ -31,6 +32,7 @@ struct managed {
 	const struct options *options;
 	struct state state;
 	struct docker docker;
+	struct audit events;
 	int status; /* the exit status so far */
 };
 
@@ -63,7 +65,8 @@ long managed_each(struct managed *managed, enum docker_command command, const ch
 
 /* Removes a container that managed_each has told of, by its id, or one that the
  * engine may still be about to create (settle: removal.h; id ""); writes its id and
- * run to standard output.  True: confirmed gone, be it by somebody else. */
+ * run to standard output, and what became of it to --audit FILE.  True: confirmed
+ * gone, be it by somebody else. */
 __attribute__((warn_unused_result)) bool managed_remove(struct managed *managed, const char *id,
                                                         const char *run, bool settle);
 

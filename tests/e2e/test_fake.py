@@ -1416,6 +1416,34 @@ def audit_of_a_launch(case):
           {"launch", "exit", "removed"} <= set(events), events)
 
 
+@table([("reap", ["reap"]), ("stop", ["stop"])])
+def audit_of_a_removal(case, name, words):
+    ident, run = orphan(case)
+    audit = case.home + "/audit"
+    words = words + ([run] if name == "stop" else [])
+    case.expect(case.manage(*words, "--audit", audit), 0, out=line_of(ident, run))
+    with open(audit) as file:
+        events = [json.loads(line) for line in file]
+    equal("the events", [("reaped", run, ident, 0)],
+          [(event["event"], event["run"], event["container"], event["exit"]) for event in events])
+    case.expect(case.manage("reap", "--audit", case.home + "/no/audit"), 66,
+                "SANDBOX_POLICY audit.open")
+    case.nothing_left()
+
+
+@test
+def audit_of_a_removal_that_fails(case):
+    ident, run = orphan(case)
+    audit = case.home + "/audit"
+    orders(case, [{"on": "rm", "effect": False}])
+    case.expect(case.manage("reap", "--audit", audit), 80, "REVOKE_INCOMPLETE remove.unconfirmed")
+    with open(audit) as file:
+        events = [json.loads(line) for line in file]
+    equal("the events", [("residual", run, ident, 80)],
+          [(event["event"], event["run"], event["container"], event["exit"]) for event in events])
+    case.nothing_left(containers=1, claims=1)
+
+
 @test
 def audit_of_a_refusal(case):
     case.use_fake()
