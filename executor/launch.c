@@ -51,7 +51,7 @@ static enum life_event open_files(struct run *run)
 	if ((why = self_policy(&run->policy, run->own_path, run->policy_path)) != WHY_NONE)
 		return run_fail(run, why, "%s", run->policy_path);
 	if (state_open(&run->state, value[OPTION_STATE_DIR], run->home) != STATE_OK)
-		return run_fail(run, WHY_STATE_UNSAFE, "%s", run->state.path);
+		return run_fail(run, WHY_STATE_UNSAFE, "%s: %s", run->state.path, run->state.wrong);
 	return E_OK;
 }
 

@@ -117,7 +117,8 @@ bool managed_open(struct managed *managed, const struct options *options)
 	managed->options = options;
 	managed->events.fd = -1;
 	if ((why = set_up(managed, &detail)) != WHY_NONE)
-		managed_fail(managed, why, "%s", detail);
+		managed_fail(managed, why, "%s%s%s", detail, managed->state.wrong != NULL ? ": " : "",
+		             managed->state.wrong != NULL ? managed->state.wrong : "");
 	return why == WHY_NONE;
 }
 

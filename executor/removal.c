@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holes.h"
+
 /* Looks at the engine, and retries, are so far apart at first and at last. */
 #define PAUSE_MS 50
 #define PAUSE_MAX_MS 1000
@@ -20,7 +22,7 @@ bool removal_take_id(struct removal *removal, const struct child *child)
 
 	if (child_length(child->out) != CONTAINER_ID + 1 ||
 	    child_read(child->out, line, sizeof(line)) != CONTAINER_ID + 1 ||
-	    strspn(line, "0123456789abcdef") != CONTAINER_ID || line[CONTAINER_ID] != '\n')
+	    strspn(line, HEX) != CONTAINER_ID || line[CONTAINER_ID] != '\n')
 		return false;
 	memcpy(removal->id, line, CONTAINER_ID);
 	return true;

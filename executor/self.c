@@ -106,7 +106,8 @@ static int open_config(const char *given, const char *home, char *path)
 	if (len < 0 || len >= SELF_PATH)
 		return -1;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd >= 0 || errno != ENOENT)
+	/* A link to nothing is a broken config, not a missing one. */
+	if (fd >= 0 || errno != ENOENT || faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return fd;
 	return open("/etc/cofferdam/config.json", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }

@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "holes.h"
 #include "self.h"
 
-#define HEX_DIGITS "0123456789abcdef"
 #define CLAIM_BYTES 512
 #define CLAIM_FLAGS (O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
 #define NEW_FILE (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
@@ -41,12 +41,10 @@ static const unsigned remote[] = {
 
 bool state_random(uint8_t bytes[NONCE_BYTES], char hex[ID_HEX + 1])
 {
-	static const char digits[] = "0123456789abcdef";
-
 	if (getrandom(bytes, NONCE_BYTES, 0) != NONCE_BYTES)
 		return false;
 	for (size_t i = 0; i < ID_HEX; i++)
-		hex[i] = digits[i % 2 == 0 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15];
+		hex[i] = HEX[i % 2 == 0 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15];
 	hex[ID_HEX] = '\0';
 	return true;
 }
@@ -164,33 +162,50 @@ static bool read_id(struct state *state)
 	if (fd < 0)
 		return false;
 	good = ours(fd) && read(fd, line, sizeof(line) - 1) > ID_HEX &&
-	       strspn(line, HEX_DIGITS) == ID_HEX && identity(fd, "id", self, sizeof(self)) &&
+	       strspn(line, HEX) == ID_HEX && identity(fd, "id", self, sizeof(self)) &&
 	       strcmp(line + ID_HEX, self) == 0;
 	close(fd);
 	memcpy(state->id, line, ID_HEX);
 	return good;
 }
 
-enum state_result state_open(struct state *state, const char *given, const char *home)
+/* docker's configuration directory is there, and empty as far as it matters. */
+static bool make_docker(const struct state *state)
 {
-	int docker = -1;
-	bool good;
+	int docker = private(state->dir, "docker");
+	bool good = docker >= 0 &&
+	            faccessat(docker, "config.json", F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
+	            errno == ENOENT;
 
-	*state = (struct state){.dir = -1, .claims = -1, .lock = -1, .claim = -1};
-	if (!choose(state->path, given, home))
-		return STATE_BAD;
-	make_parents(state->path);
-	state->dir = private(AT_FDCWD, state->path);
-	if (state->dir < 0 || !self_path(state->dir, state->path, sizeof(state->path)) ||
-	    !self_safe(state->path, geteuid(), true) || !local(state->dir) || !read_id(state))
-		return STATE_BAD;
-	state->claims = private(state->dir, "claims");
-	docker = private(state->dir, "docker");
-	good = docker >= 0 && faccessat(docker, "config.json", F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
-	       errno == ENOENT;
 	if (docker >= 0)
 		close(docker);
-	return good && state->claims >= 0 ? STATE_OK : STATE_BAD;
+	return good;
+}
+
+static const char *open_all(struct state *state, const char *given, const char *home)
+{
+	if (!choose(state->path, given, home))
+		return "no home, or too long a path";
+	make_parents(state->path);
+	if ((state->dir = private(AT_FDCWD, state->path)) < 0)
+		return "not a directory of yours alone (mode 0700), or it cannot be made";
+	if (!self_path(state->dir, state->path, sizeof(state->path)) ||
+	    !self_safe(state->path, geteuid(), true))
+		return "others could replace it or a directory above it";
+	if (!local(state->dir))
+		return "its file system is not a local one";
+	if (!read_id(state))
+		return "its id cannot be made, is damaged, or is a copy of another directory's";
+	if ((state->claims = private(state->dir, "claims")) < 0)
+		return "claims in it is not a directory of yours alone";
+	return make_docker(state) ? NULL : "docker in it is not an empty directory of yours alone";
+}
+
+enum state_result state_open(struct state *state, const char *given, const char *home)
+{
+	*state = (struct state){.dir = -1, .claims = -1, .lock = -1, .claim = -1};
+	state->wrong = open_all(state, given, home);
+	return state->wrong == NULL ? STATE_OK : STATE_BAD;
 }
 
 enum state_result state_lock(struct state *state, const char *nonce)
@@ -319,7 +334,7 @@ void state_reap(const struct state *state, unsigned most, unsigned quiet_seconds
 
 	while (claims != NULL && most > 0 && (entry = readdir(claims)) != NULL) {
 		const char *name = entry->d_name;
-		bool named = strspn(name, HEX_DIGITS) == ID_HEX && name[ID_HEX] == '\0';
+		bool named = strspn(name, HEX) == ID_HEX && name[ID_HEX] == '\0';
 		bool created = false;
 		int fd = named ? adopt(state, name, endpoint, quiet_seconds, true, &created) : -1;
 

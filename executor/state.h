@@ -29,6 +29,7 @@ struct state {
 	char path[STATE_PATH]; /* canonical */
 	char id[ID_HEX + 1];
 	char claim_name[ID_HEX + 1];
+	const char *wrong; /* what state_open did not like, for people; else NULL */
 };
 
 enum state_result {

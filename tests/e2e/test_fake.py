@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -862,17 +863,50 @@ def docker_program(case, name, change, status, reason):
     equal("docker was called", [], case.kinds())
 
 
+def copied(case):
+    """The directory is a copy of one that was used."""
+    case.expect(case.run(), 0, out=HELLO)
+    shutil.copytree(case.state, case.state + ".copy")
+    os.rename(case.state, case.state + ".real")
+    os.rename(case.state + ".copy", case.state)
+    for base, names, files in os.walk(case.state):
+        for name in [base] + [base + "/" + name for name in names + files]:
+            os.chown(name, case.uid, case.uid)
+    os.unlink(case.fake + "/log")
+
+
+def owned(case, name, make):
+    make(case.state + "/" + name)
+    os.chown(case.state + "/" + name, case.uid, case.uid)
+
+
+def with_docker_config(case):
+    owned(case, "docker", lambda path: os.mkdir(path, 0o700))
+    owned(case, "docker/config.json", lambda path: open(path, "w").close())
+
+
+ALONE = b"not a directory of yours alone"
+
+
 @table([
-    ("others may enter it", lambda c: os.chmod(c.state, 0o755)),
-    ("it is somebody else's", lambda c: os.chown(c.state, 0, 0)),
+    ("others may enter it", lambda c: os.chmod(c.state, 0o755), ALONE),
+    ("it is somebody else's", lambda c: os.chown(c.state, 0, 0), ALONE),
     ("it is a link", lambda c: (os.rename(c.state, c.state + ".real"),
-                                os.symlink(c.state + ".real", c.state))),
+                                os.symlink(c.state + ".real", c.state)), ALONE),
+    ("others could replace it", lambda c: os.chmod(c.home, 0o777), b"others could replace it"),
+    ("it is a copy", copied, b"a copy of another directory's"),
+    ("its id is damaged", lambda c: owned(c, "id", lambda path: open(path, "w").close()),
+     b"damaged"),
+    ("claims is a file", lambda c: owned(c, "claims", lambda path: open(path, "w").close()),
+     b"claims in it"),
+    ("docker's configuration", with_docker_config, b"docker in it is not an empty directory"),
 ])
-def state_directory(case, name, change):
+def state_directory(case, name, change, says):
     case.use_fake()
     change(case)
     result = case.run()
     case.expect(result, 77, "SANDBOX_POLICY state.unsafe")
+    holds("it says why: %r" % says, says in result.err, result.err)
     equal("docker was called", [], case.kinds())
 
 
