@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine.h"
+
 #define WORDS 14
 #define VARIABLES 8
 
@@ -49,6 +51,12 @@ static const char *const table[DOCKER_COMMANDS][WORDS] = {
 		"--filter", state, "--format", run_format},
 	[DOCKER_OURS_WITH] = {"docker", "--host", endpoint, "container", "ls", "--all", "--no-trunc",
 		"--filter", state, "--filter", subject, "--format", run_format},
+	[DOCKER_CLIENT] = {"docker", "--version"},
+	[DOCKER_VERSION] = {"docker", "--host", endpoint, "version", "--format",
+		engine_version_format},
+	[DOCKER_INFO] = {"docker", "--host", endpoint, "info", "--format", engine_info_format},
+	[DOCKER_IMAGE_LINES] = {"docker", "--host", endpoint, "image", "inspect", "--format",
+		engine_image_format, subject},
 };
 
 void docker_environment(struct docker *docker, const char *state_path, const char *state_id)

@@ -23,6 +23,10 @@ enum docker_command {
 	DOCKER_PS, /* all managed containers, for ps */
 	DOCKER_OURS, /* id and run of each of our containers, a line each */
 	DOCKER_OURS_WITH, /* subject: a label; of those that have it */
+	DOCKER_CLIENT, /* the program's own version; it asks no engine */
+	DOCKER_VERSION, /* lines: executor/engine.h has the order of these three */
+	DOCKER_INFO,
+	DOCKER_IMAGE_LINES, /* subject: reference */
 	DOCKER_COMMANDS
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "doctor.h"
 #include "launch.h"
 #include "managed.h"
 #include "ps.h"
@@ -34,6 +35,8 @@ static const struct command {
 	{"ps", MANAGED, false, ps_run, "the containers there are, and whether a launch owns them"},
 	{"stop", MANAGED | BIT(OPTION_AUDIT) | BIT(OPTION_SESSION), true, stop_run, "remove those of runs or a session"},
 	{"reap", MANAGED | BIT(OPTION_AUDIT), false, reap_run, "remove those that no launch owns any more"},
+	{"doctor", MANAGED | BIT(OPTION_CONFIG) | BIT(OPTION_IMAGE), false, doctor_run,
+	 "what a launch would need, checked one by one, each with its mend"},
 	{"", BIT(OPTION_HELP) | BIT(OPTION_VERSION), false, NULL, ""},
 };
 
@@ -42,23 +45,25 @@ static const char head[] =
 	"       cofferdam session [option...]\n"
 	"       cofferdam ps | reap [option...]\n"
 	"       cofferdam stop [option...] RUN... | --session KEY\n"
+	"       cofferdam doctor [option...]\n"
 	"       cofferdam --help | --version\n"
 	"\n";
 static const char tail[] =
 	"\n"
-	"  -c, --config FILE     run, session: the operator's config\n"
+	"  -c, --config FILE     run, session, doctor: the operator's config\n"
 	"  -t, --turn FILE       run: the turn (default: standard input)\n"
 	"      --name NAME       run, session: the container's name\n"
 	"      --audit FILE      append the decision of a run or session, and all that happens\n"
 	"                        to containers, to FILE\n"
 	"      --worker-stderr FILE  run, session: what the worker says there, 128 KiB at most\n"
 	"      --status-fd N     run, session: how it went, a JSON line on descriptor N\n"
-	"      --host URL        ps, stop, reap: docker's endpoint (default: $DOCKER_HOST,\n"
+	"      --host URL        ps, stop, reap, doctor: docker's endpoint (default: $DOCKER_HOST,\n"
 	"                        else " MANAGED_HOST ")\n"
+	"      --image REF       doctor: the image to look for\n"
 	"      --session KEY     stop: every run of this session\n"
 	"      --state-dir DIR   the state directory\n"
 	"      --docker PATH     the docker program\n"
-	"      --json            errors, and what ps lists, as JSON lines\n"
+	"      --json            errors, and what ps and doctor list, as JSON lines\n"
 	"\n"
 	"Exit status: 0 done, 1 worker failed or no such run, 64 usage, 65 bad turn, 66 cannot\n"
 	"open input, 69 docker unavailable, 70 internal, 75 busy, 76 bad reply, 77 refused,\n"
@@ -77,6 +82,7 @@ static const struct {
 	[OPTION_NAME] = {"name", '\0', true},
 	[OPTION_HOST] = {"host", '\0', true},
 	[OPTION_SESSION] = {"session", '\0', true},
+	[OPTION_IMAGE] = {"image", '\0', true},
 	[OPTION_DOCKER] = {"docker", '\0', true},
 	[OPTION_STATE_DIR] = {"state-dir", '\0', true},
 	[OPTION_JSON] = {"json", '\0', false},

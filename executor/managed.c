@@ -81,6 +81,12 @@ static bool canonical(char to[ENDPOINT_BYTES], const char *url)
 	return len > 0 && (size_t)len < ENDPOINT_BYTES && gate_endpoint(to);
 }
 
+bool managed_endpoint(const struct options *options, struct docker *docker, const char **asked)
+{
+	*asked = choose_endpoint(options);
+	return gate_endpoint(*asked) && canonical(docker->endpoint, *asked);
+}
+
 static enum executor_reason set_up(struct managed *managed, const char **detail)
 {
 	static char home[SELF_PATH], audit[SELF_PATH];
@@ -95,8 +101,7 @@ static enum executor_reason set_up(struct managed *managed, const char **detail)
 	if (*detail != NULL &&
 	    (why = self_audit(*detail, &managed->events.fd, audit)) != WHY_NONE)
 		return why;
-	*detail = choose_endpoint(options);
-	if (!gate_endpoint(*detail) || !canonical(docker->endpoint, *detail))
+	if (!managed_endpoint(options, docker, detail))
 		return WHY_ENDPOINT;
 	*detail = docker->path;
 	if ((why = self_docker(options->value[OPTION_DOCKER], docker->path)) != WHY_NONE)

@@ -14,9 +14,9 @@
 #include "state.h"
 
 /*
- * What ps, stop and reap share: the containers of earlier launches.  None of
- * them reads the config, so the endpoint is --host, else $DOCKER_HOST when that
- * is not empty, else MANAGED_HOST.
+ * What ps, stop and reap share: the containers of earlier launches; doctor takes
+ * the endpoint and the output from here.  None of them reads the config, so the
+ * endpoint is --host, else $DOCKER_HOST when that is not empty, else MANAGED_HOST.
  *
  * A failure is told on standard error as it happens, and goes on record: the
  * gravest gives the exit status.  A signal ends every wait; what it left undone
@@ -35,6 +35,11 @@ struct managed {
 	struct audit events;
 	int status; /* the exit status so far */
 };
+
+/* The endpoint that is asked for; its canonical form goes to docker.  False: not one. */
+__attribute__((warn_unused_result)) bool managed_endpoint(const struct options *options,
+                                                          struct docker *docker,
+                                                          const char **asked);
 
 /* Sets the process up and opens the state directory.  False: on record. */
 __attribute__((warn_unused_result)) bool managed_open(struct managed *managed,

@@ -47,6 +47,18 @@ X(NO_RUN, "SANDBOX_WORKER", "run.unknown", 1, "this state directory has no conta
 X(WORKER_STDERR, "SANDBOX_WORKER", "worker.stderr", 1, "the worker wrote too much to its standard error", "let it write less") \
 X(SIGNALLED, "SANDBOX_ABORTED", "signal", 128, "a signal ended the run", "the container is removed first") \
 X(OUTPUT, "SANDBOX_PROTOCOL", "output.write", 70, "the reply cannot be written to standard output", "check what it is connected to") \
+X(LANDLOCK, "SANDBOX_UNAVAILABLE", "confine.landlock", 69, "the kernel has no Landlock, and the config requires it", "boot a kernel of 5.13 or later with Landlock (lsm=landlock,...), or set confinement to \"best-effort\"") \
+X(ENDPOINT_SOCKET, "SANDBOX_UNAVAILABLE", "endpoint.socket", 69, "there is no socket at the docker endpoint", "start the docker engine, or name its socket with --host") \
+X(ENDPOINT_OWNER, "SANDBOX_ENDPOINT", "endpoint.owner", 77, "the docker socket is not root's or yours, or everybody may write to it", "mend the socket's owner and mode: root, the docker group, 0660") \
+X(ENDPOINT_ANCESTOR, "SANDBOX_ENDPOINT", "endpoint.ancestor", 77, "another user could replace the docker socket or a directory on the way to it", "let root or you own every directory above it, and nobody else write there unless it is sticky") \
+X(ENDPOINT_FOREIGN, "SANDBOX_ENDPOINT", "endpoint.desktop", 77, "this is Docker Desktop's or snap's engine, which sees another file system", "use a native docker engine: apt install docker.io, or docker-ce") \
+X(ENDPOINT_DENIED, "SANDBOX_UNAVAILABLE", "endpoint.denied", 69, "you may not use the docker socket", "have an administrator add you to its group, and log in again") \
+X(DOCKER_OLD, "SANDBOX_UNAVAILABLE", "docker.old", 69, "the docker program is older than its engine", "install a docker program that speaks the engine's API version, and name it with --docker") \
+X(ENGINE_SECCOMP, "SANDBOX_POLICY", "engine.seccomp", 77, "the engine filters no system calls of its containers", "let the engine use its own seccomp profile: no seccomp-profile in daemon.json, a kernel with CONFIG_SECCOMP_FILTER") \
+X(IMAGE_GRAMMAR, "SANDBOX_POLICY", "image.grammar", 77, "the image reference does not fit the grammar of Docker's references", "use name[:tag][@digest], or sha256: and 64 hex digits") \
+X(IMAGE_ABSENT, "SANDBOX_UNAVAILABLE", "image.absent", 69, "docker does not have this image", "docker image pull or load it first; cofferdam never pulls") \
+X(IMAGE_OS, "SANDBOX_POLICY", "image.os", 77, "the image is not a Linux image", "use a Linux image") \
+X(IMAGE_VOLUME, "SANDBOX_POLICY", "image.volume", 77, "the image declares a VOLUME, which would be writable and without a limit", "build the image without VOLUME") \
 X(RESIDUAL, "REVOKE_INCOMPLETE", "remove.unconfirmed", 80, "the container could not be confirmed gone", "remove it by hand: docker container rm --force --volumes")
 /* clang-format on */
 

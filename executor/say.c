@@ -44,8 +44,7 @@ size_t say_escape(char *to, size_t cap, const char *bytes, size_t len, char newl
 	return n;
 }
 
-/* A JSON string of printable text. */
-static void quote(char *to, size_t cap, const char *text)
+void say_quote(char *to, size_t cap, const char *text)
 {
 	size_t n = 0;
 
@@ -65,7 +64,7 @@ void say_reason(enum executor_reason why, const char *detail, bool json)
 	char *to = said + strlen(said);
 	size_t cap = sizeof(said) - strlen(said);
 
-	quote(quoted, sizeof(quoted), detail);
+	say_quote(quoted, sizeof(quoted), detail);
 	if (json)
 		(void)snprintf(to, cap,
 		         "{\"code\":\"%s\",\"reason\":\"%s\",\"detail\":%s,"

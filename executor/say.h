@@ -33,6 +33,9 @@ const struct say_row *say_row(enum executor_reason why);
  * become `newline`, those at the end are dropped.  Returns its length. */
 size_t say_escape(char *to, size_t cap, const char *bytes, size_t len, char newline);
 
+/* A JSON string of printable text, as a C string of less than cap bytes. */
+void say_quote(char *to, size_t cap, const char *text);
+
 /* One line: a reason and its detail ("" for none), which is printable. */
 void say_reason(enum executor_reason why, const char *detail, bool json);
 

@@ -83,7 +83,7 @@ static int private(int at, const char *name)
 	return -1;
 }
 
-static bool choose(char *path, const char *given, const char *home)
+bool state_choose(char *path, const char *given, const char *home)
 {
 	const char *from = given != NULL ? given : getenv("STATE_DIRECTORY");
 	int len;
@@ -108,7 +108,7 @@ static void make_parents(char *path)
 	}
 }
 
-static bool local(int fd)
+bool state_local(int fd)
 {
 	struct statfs fs;
 
@@ -184,7 +184,7 @@ static bool make_docker(const struct state *state)
 
 static const char *open_all(struct state *state, const char *given, const char *home)
 {
-	if (!choose(state->path, given, home))
+	if (!state_choose(state->path, given, home))
 		return "no home, or too long a path";
 	make_parents(state->path);
 	if ((state->dir = private(AT_FDCWD, state->path)) < 0)
@@ -192,7 +192,7 @@ static const char *open_all(struct state *state, const char *given, const char *
 	if (!self_path(state->dir, state->path, sizeof(state->path)) ||
 	    !self_safe(state->path, geteuid(), true))
 		return "others could replace it or a directory above it";
-	if (!local(state->dir))
+	if (!state_local(state->dir))
 		return "its file system is not a local one";
 	if (!read_id(state))
 		return "its id cannot be made, is damaged, or is a copy of another directory's";

@@ -42,9 +42,16 @@ enum state_result {
 __attribute__((warn_unused_result)) bool state_random(uint8_t bytes[NONCE_BYTES],
                                                       char hex[ID_HEX + 1]);
 
-/* Opens `given`, or the first of $STATE_DIRECTORY, or
- * HOME/.local/state/cofferdam; makes what is missing.  state is set even on
- * failure, with the descriptors that are open. */
+/* Which one is meant: `given`, or the first of $STATE_DIRECTORY, or
+ * HOME/.local/state/cofferdam.  path holds STATE_PATH bytes.  False: none. */
+__attribute__((warn_unused_result)) bool state_choose(char *path, const char *given,
+                                                      const char *home);
+
+/* A directory on a file system of this machine, where flock(2) holds. */
+__attribute__((warn_unused_result)) bool state_local(int fd);
+
+/* Opens that one; makes what is missing.  state is set even on failure, with
+ * the descriptors that are open. */
 __attribute__((warn_unused_result)) enum state_result state_open(struct state *state,
                                                                  const char *given,
                                                                  const char *home);

@@ -29,7 +29,7 @@ LATER_LINES = 500
 PROGRAMS = ("policy/", "executor/", "ipc/")
 # The commands that are not on the launch path, and have a budget of their own.
 LATER = ("executor/managed.c", "executor/ps.c", "executor/stop.c", "executor/reap.c",
-         "executor/doctor.c")
+         "executor/doctor.c", "executor/engine.c")
 # Of ipc/, what the executor does not link.
 NOT_LINKED = ("ipc/frame_policy.c",)
 # Runs at build time only, and is linked into neither program.

@@ -103,6 +103,22 @@ static const char *const words[DOCKER_COMMANDS] = {
 	[DOCKER_OURS_WITH] = H "container\nls\n--all\n--no-trunc\n--filter\n"
 			       "label=dev.cofferdam.state=" STATE_ID "\n--filter\n" SUBJECT
 			       "\n--format\n{{.ID}} {{.Label \"dev.cofferdam.run\"}}\n",
+	[DOCKER_CLIENT] = "docker\n--version\n",
+	[DOCKER_VERSION] = H "version\n--format\n"
+			     "{{.Client.Version}}\n{{.Client.DefaultAPIVersion}}\n"
+			     "{{with .Server}}{{.Version}}\n{{.APIVersion}}\n"
+			     "{{range .Components}}{{.Name}} {{end}}{{end}}\n",
+	[DOCKER_INFO] = H "info\n--format\n"
+			  "{{.OSType}}, {{.OperatingSystem}}\n{{.DockerRootDir}}\n"
+			  "{{range .SecurityOptions}}{{.}} {{end}}\n"
+			  "version {{.CgroupVersion}}, {{.CgroupDriver}}\n"
+			  "MemoryLimit={{.MemoryLimit}}\nSwapLimit={{.SwapLimit}}\n"
+			  "CpuCfsQuota={{and .CPUCfsQuota .CPUCfsPeriod}}\n"
+			  "PidsLimit={{.PidsLimit}}\n"
+			  "{{range .Warnings}}{{.}} {{else}}none{{end}}\n",
+	[DOCKER_IMAGE_LINES] = H "image\ninspect\n--format\n{{.Id}}\n{{.Os}}\n"
+				 "{{with .Config}}{{if .Volumes}}VOLUME{{end}}{{end}}\n" SUBJECT
+				 "\n",
 };
 
 static void every_command_is_as_designed(void **state)
