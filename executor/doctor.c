@@ -119,7 +119,9 @@ static bool run_policy(struct finding *out, const char *const *argv, const char 
 	enum executor_reason why = self_policy(&plan.program, own, path);
 	struct child child;
 
-	if (why == WHY_NONE && lseek(plan.fd[0], 0, SEEK_SET) == 0) {
+	if (why == WHY_NONE && lseek(plan.fd[0], 0, SEEK_SET) != 0)
+		why = WHY_START;
+	if (why == WHY_NONE) {
 		child_start(&child, &plan);
 		why = finish(&child) == CHILD_DEADLINE ? WHY_POLICY_DEADLINE : WHY_NONE;
 		close(plan.program);
@@ -167,9 +169,9 @@ static void look_config(struct finding *out)
 	note(out, status < 0 ? WHY_POLICY_CRASHED : WHY_NONE, "%s: allowed", path);
 	if (status <= 0)
 		return;
-	warn(out, "mend what is named; cofferdam-policy explain tells more");
 	out->verdict = FAIL;
 	out->status = status;
+	out->mend = "mend what is named; cofferdam-policy explain tells more";
 	strlcpy(out->found, error, sizeof(out->found));
 	say_refusal(error, strlen(error), code, out->reason);
 	say_clear();
@@ -238,9 +240,9 @@ static void look_client(struct finding *out)
 	enum executor_reason why = self_docker(given(OPTION_DOCKER), path);
 
 	docker_environment(&managed.docker, "/nonexistent", "");
-	if (why == WHY_NONE && (strncmp(path, "/snap/", 6) == 0 || strstr(path, "/bin/snap") != NULL))
+	if (why == WHY_NONE && strcmp(strrchr(path, '/'), "/snap") == 0) /* what its links lead to */
 		why = WHY_ENDPOINT_FOREIGN;
-	note(out, why, "%s", given(OPTION_DOCKER) != NULL ? given(OPTION_DOCKER) : "built in");
+	note(out, why, "%s", given(OPTION_DOCKER) != NULL ? given(OPTION_DOCKER) : "the one built in");
 	if (why != WHY_NONE || !ask(out, DOCKER_CLIENT, NULL, WHY_DOCKER_FAILED))
 		return;
 	note(out, WHY_NONE, "%s, %s", path, text);
@@ -273,16 +275,18 @@ static void look_endpoint(struct finding *out)
 {
 	const char *asked, *path = managed.docker.endpoint + strlen("unix://");
 	struct stat st = {0};
-	char missing[128] = "";
+	char detail[128];
 
 	if (!managed_endpoint(managed.options, &managed.docker, &asked)) {
 		note(out, WHY_ENDPOINT, "%s", asked);
 		return;
 	}
 	if (stat(path, &st) != 0)
-		(void)snprintf(missing, sizeof(missing), "%s, ", strerrordesc_np(errno));
-	note(out, judge_socket(path, &st), "%s: %suid %u, gid %u, mode %04o",
-	     managed.docker.endpoint, missing, st.st_uid, st.st_gid, st.st_mode & 07777U);
+		(void)snprintf(detail, sizeof(detail), "%s", strerrordesc_np(errno));
+	else
+		(void)snprintf(detail, sizeof(detail), "uid %u, gid %u, mode %04o", st.st_uid,
+		               st.st_gid, st.st_mode & 07777U);
+	note(out, judge_socket(path, &st), "%s: %s", managed.docker.endpoint, detail);
 }
 
 static void look_engine(struct finding *out)

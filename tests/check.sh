@@ -59,6 +59,7 @@ for script in tests/conformance/*.py tests/schema/*.py; do
 done
 suite 'cofferdam and a scripted docker' /usr/bin/python3 -B tests/e2e/test_fake.py
 suite 'cofferdam session and a scripted docker' /usr/bin/python3 -B tests/e2e/test_session.py
+suite 'doctor and a scripted docker' /usr/bin/python3 -B tests/e2e/test_doctor.py
 if [ "${ENGINE:-}" = no ] && [ "${CI:-}" != true ]; then
 	echo '== NOT RUN, because of ENGINE=no: cofferdam and a real Docker engine'
 elif engine_start; then

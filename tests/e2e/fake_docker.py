@@ -7,6 +7,7 @@ cofferdam starts it, so it finds its orders in scenario.json beside itself:
 
   home    a directory that it may write: containers, log, lock, the worker's stdin
   image   what `image inspect` answers; null: there is no such image
+  doctor  what --version, version and info answer: DOCTOR below, with these changes
   worker  how `container start` behaves: stdout (or [text, times]), stderr, exit, oom,
           seconds, hang, deaf (does not read stdin), echo (replies with its stdin's digest)
   rules   [{on: CLASS, nth: N (absent: every), ...}], the first that matches:
@@ -36,6 +37,17 @@ VALUE = ("--pull --name --label --runtime --network --cap-drop --security-opt --
          "--memory-swap --cpus --pids-limit --ulimit --shm-size --ipc --cgroupns --log-driver "
          "--restart --tmpfs --mount --env --workdir --entrypoint").split()
 SWITCH = "--init=true --init=false --interactive --read-only --no-healthcheck".split()
+
+# An engine that has all that a launch needs: the lines that doctor asks `version` and `info` for.
+DOCTOR = {
+    "program": "Docker version 28.2.2, build e6534b4",
+    "client": "28.2.2", "client_api": "1.50", "server": "20.10.24+dfsg1", "api": "1.41",
+    "parts": "Engine containerd runc docker-init ",
+    "system": "linux, Debian GNU/Linux 12 (bookworm)", "root": "/var/lib/docker",
+    "security": "name=apparmor name=seccomp,profile=default ", "cgroup": "version 2, systemd",
+    "memory": "MemoryLimit=true", "swap": "SwapLimit=true", "cpu": "CpuCfsQuota=true",
+    "pids": "PidsLimit=true", "warnings": "none",
+}
 
 MASKED = ["/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
           "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi",
@@ -109,6 +121,8 @@ def flood(fd, count):
 
 def classify(words):
     """(class, arguments after the command words); the host option is dropped."""
+    if words == ["--version"]:
+        return "program", []
     while words and words[0].startswith("-"):
         words = words[2:] if words[0] in ("--host", "-H", "--config") else words[1:]
     head = tuple(words[:2])
@@ -124,6 +138,10 @@ def classify(words):
         return ("find" if "label=dev.cofferdam.run=" in text else "ls"), rest
     if head == ("container", "inspect"):
         return ("verify" if "{{json .}}" in rest else "result"), rest
+    if head and head[0] in ("version", "info"):
+        return head[0], words[1:]
+    if head == ("image", "inspect") and "{{json .}}" not in rest:
+        return "image-lines", rest
     names = {("container", "create"): "create", ("container", "start"): "start",
              ("container", "rm"): "rm", ("image", "inspect"): "image",
              ("context", "inspect"): "context"}
@@ -351,6 +369,21 @@ def image_inspect(fake, words):
     return expand(dict(found)["--format"], image) + "\n"
 
 
+def image_lines(fake, words):
+    _, operands = options(words, ["--format"], [])
+    image = json.loads(image_inspect(fake, ["--format", "{{json .}}", *operands]))
+    volumes = "VOLUME" if (image.get("Config") or {}).get("Volumes") else ""
+    return "\n".join([image["Id"], image["Os"], volumes]) + "\n"
+
+
+def lines(*names):
+    """What doctor's templates make of an engine; test_engine.py tries the templates themselves."""
+    def answer(fake, _):
+        said = dict(DOCTOR, **fake.orders.get("doctor", {}))
+        return "\n".join(said[name] for name in names) + "\n"
+    return answer
+
+
 def context(fake, words):
     found, _ = options(words, ["--format"], [])
     return expand(dict(found)["--format"],
@@ -475,7 +508,11 @@ def expand(template, data):
 
 COMMANDS = {"create": create, "admit": ls, "ls": ls, "find": ls, "ours": ls, "ps": ls,
             "verify": inspect, "result": inspect, "start": start, "rm": remove,
-            "image": image_inspect, "context": context}
+            "image": image_inspect, "image-lines": image_lines, "context": context,
+            "program": lines("program"),
+            "version": lines("client", "client_api", "server", "api", "parts"),
+            "info": lines("system", "root", "security", "cgroup", "memory", "swap", "cpu", "pids",
+                          "warnings")}
 
 
 class Fake:

@@ -155,7 +155,7 @@ class Case:
 
     # --- the fake docker -----------------------------------------------------
 
-    def use_fake(self, rules=(), worker=None, image=True, context=""):
+    def use_fake(self, rules=(), worker=None, image=True, context="", doctor=None):
         """The scripted client, and a socket that nobody listens on."""
         self.make_socket()
         self.fake = self.own_dir("home/engine", 0o700)
@@ -165,6 +165,7 @@ class Case:
         os.chmod(self.docker, 0o755)
         self.orders = {
             "home": self.fake, "rules": list(rules), "worker": worker or {}, "context": context,
+            "doctor": doctor or {},
             "image": {"Id": IMAGE_ID, "RepoTags": ["worker:1"], "RepoDigests": [],
                       "Os": "linux", "Architecture": "amd64",
                       "Config": {"Env": ["PATH=/bin", "IMAGE=1"], "Cmd": None,
@@ -244,7 +245,7 @@ class Case:
         return self.end(self.begin(options, **more), self.turn_bytes())
 
     def manage(self, command, *words, **more):
-        """ps, stop or reap, which read no config."""
+        """ps, stop, reap or doctor, which read no config."""
         argv = [self.tree.bin + "/cofferdam", command, "--host", self.config["docker"]["host"],
                 "--state-dir", self.state, "--docker", self.docker, *words]
         return self.end(self.spawn(argv, **more))

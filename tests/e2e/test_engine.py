@@ -613,6 +613,62 @@ def turns_one_after_the_other(case):
     case.nothing_left()
 
 
+# --- doctor ------------------------------------------------------------------
+
+def lsm_of_engine():
+    options = docker("info", "--format", "{{range .SecurityOptions}}{{.}} {{end}}")
+    return "ok" if "name=apparmor" in options or "name=selinux" in options else "warn"
+
+
+@each
+def doctor_finds_nothing_amiss(case):
+    """Both docker programs with this engine: all is well, but for what this machine lacks."""
+    config = case.write("config.json", json.dumps(case.config))
+    result = case.manage("doctor", "--json", "--image", IMAGE, "-c", config)
+    case.expect(result, 0, out=None)
+    equal("standard error", b"", result.err)
+    rows = {row["check"]: row for row in map(json.loads, result.out.splitlines())}
+    expected = {check: "ok" for check in (
+        "landlock policy config state docker endpoint engine versions kind seccomp cgroup memory "
+        "swap cpu pids warnings image").split()}
+    expected.update(user="warn", lsm=lsm_of_engine())  # the user of a test has no home directory
+    equal("verdicts", dict(sorted(expected.items())),
+          {check: row["verdict"] for check, row in sorted(rows.items())})
+    found = {check: row["found"] for check, row in rows.items()}
+    api = docker("version", "--format", "{{.Server.APIVersion}}").strip()
+    for check, word in (("docker", version(case.docker)), ("endpoint", SOCKET),
+                        ("versions", "speaks " + api), ("memory", "MemoryLimit=true"),
+                        ("swap", "SwapLimit=true"), ("cpu", "CpuCfsQuota=true"),
+                        ("pids", "PidsLimit=true"), ("seccomp", "name=seccomp,profile="),
+                        ("image", docker("image", "inspect", "--format", "{{.Id}}", IMAGE).strip())):
+        holds("what %s found has %r" % (check, word), word in found[check], found[check])
+    case.nothing_left()
+
+
+@each
+def doctor_and_an_image_that_is_not_there(case):
+    result = case.manage("doctor", "--image", "no/such:image")
+    case.printable(result.out)
+    equal("exit status", 69, result.status)
+    last = result.out.decode("ascii").splitlines()[-1]
+    holds("the last line is about the image", last.startswith("fail    image    docker does not"),
+          last)
+
+
+@each
+def doctor_and_an_image_with_a_volume(case):
+    name = "cofferdam-test-volume:%d" % case.uid
+    made = docker("container", "create", IMAGE).strip()
+    docker("container", "commit", "--change", "VOLUME /data", made, name)
+    docker("container", "rm", made)
+    try:
+        result = case.manage("doctor", "--json", "--image", name)
+    finally:
+        docker("image", "rm", name)
+    equal("exit status", 77, result.status)
+    equal("reason", "image.volume", json.loads(result.out.splitlines()[-1])["reason"])
+
+
 if __name__ == "__main__":
     if os.getuid() != 0 or not SOCKET or not CLIENTS:
         sys.exit("test_engine.py: run it as root, by tests/engine.sh")
