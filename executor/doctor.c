@@ -208,10 +208,12 @@ static void look_state(struct finding *out)
 	} else if (lstat(path, &st) != 0 && errno == ENOENT) {
 		good = could_make(path);
 		note(out, good ? WHY_NONE : WHY_STATE_UNSAFE, "a launch has to make it, in %s", path);
+	} else if (state_open(state, given(OPTION_STATE_DIR), home) != STATE_OK) {
+		note(out, WHY_STATE_UNSAFE, "%s: %s", path, state->wrong);
 	} else {
-		good = state_open(state, given(OPTION_STATE_DIR), home) == STATE_OK &&
-		       (flock(state->dir, LOCK_SH | LOCK_NB) == 0 || errno == EWOULDBLOCK);
-		note(out, good ? WHY_NONE : WHY_STATE_UNSAFE, "%s", path);
+		good = flock(state->dir, LOCK_SH | LOCK_NB) == 0 || errno == EWOULDBLOCK;
+		note(out, good ? WHY_NONE : WHY_STATE_UNSAFE, "%s: locks %s", state->path,
+		     good ? "work" : "do not work");
 	}
 }
 
