@@ -133,22 +133,28 @@ static bool identity(int fd, const char *word, char *to, size_t cap)
 	return len > 0 && (size_t)len < cap;
 }
 
-/* Makes the id, complete, by link(2): of several starters one wins, and all read
- * the same. */
+/* Makes the id, complete, by rename(2), with the directory locked: of several
+ * starters one makes it, and all read the same.  One that is killed half-way
+ * leaves id.new, which the next replaces. */
 static bool make_id(const struct state *state)
 {
-	char line[CLAIM_BYTES], self[CLAIM_BYTES / 2], name[ID_HEX + 1];
+	char line[CLAIM_BYTES], self[CLAIM_BYTES / 2], id[ID_HEX + 1];
 	uint8_t bytes[NONCE_BYTES];
 	bool good;
 	int fd, len;
 
-	if (!state_random(bytes, name) || (fd = openat(state->dir, name, NEW_FILE, 0600)) < 0)
+	if (flock(state->dir, LOCK_EX) != 0)
+		return false;
+	if (faccessat(state->dir, "id", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return flock(state->dir, LOCK_UN) == 0;
+	(void)unlinkat(state->dir, "id.new", 0);
+	if (!state_random(bytes, id) || (fd = openat(state->dir, "id.new", NEW_FILE, 0600)) < 0)
 		return false;
 	good = identity(fd, "id", self, sizeof(self));
-	len = snprintf(line, sizeof(line), "%s%s", name, self);
+	len = snprintf(line, sizeof(line), "%s%s", id, self);
 	good = good && write(fd, line, (size_t)len) == len && fsync(fd) == 0 &&
-	       (linkat(state->dir, name, state->dir, "id", 0) == 0 || errno == EEXIST);
-	return unlinkat(state->dir, name, 0) == 0 && close(fd) == 0 && good;
+	       renameat(state->dir, "id.new", state->dir, "id") == 0;
+	return close(fd) == 0 && flock(state->dir, LOCK_UN) == 0 && good;
 }
 
 static bool read_id(struct state *state)
@@ -269,7 +275,9 @@ bool state_claim_say(const struct state *state, const char *line)
 /* Reads a claim: is it one of ours on this engine, and is it time to act on it?
  * Its second line says that its container exists.  Before that its maker may be
  * between creating and locking it, or the engine still busy with the create:
- * then only its age tells. */
+ * then only its age tells.  One without a first line is of a maker that was
+ * killed before it wrote any: it says nothing of an engine, and is told by its
+ * age too, lest it bar the way to its run for ever. */
 static bool mature(int fd, const char *endpoint, unsigned quiet_seconds, bool patient,
                    bool *created)
 {
@@ -279,11 +287,11 @@ static bool mature(int fd, const char *endpoint, unsigned quiet_seconds, bool pa
 	struct stat st;
 
 	text[len > 0 ? len : 0] = '\0';
-	if (!identity(fd, endpoint, self, sizeof(self)) || fstat(fd, &st) != 0)
+	if (len < 0 || !identity(fd, endpoint, self, sizeof(self)) || fstat(fd, &st) != 0)
 		return false;
 	line = text + strcspn(text, "\n");
-	if (line - text < (ptrdiff_t)strlen(self) - 1 ||
-	    strncmp(line - (strlen(self) - 1), self, strlen(self)) != 0)
+	if (line != text && (line - text < (ptrdiff_t)strlen(self) - 1 ||
+	                     strncmp(line - (strlen(self) - 1), self, strlen(self)) != 0))
 		return false;
 	*created = strstr(line, "\ncreated ") != NULL;
 	if (patient && strstr(line, "\nstuck\n") != NULL)
@@ -313,7 +321,7 @@ static void reap_one(const struct state *state, int fd, const char *name, bool c
 	if (gone(context, name, created))
 		(void)unlinkat(state->claims, name, 0);
 	else
-		(void)!write(fd, "stuck\n", sizeof("stuck\n") - 1);
+		(void)!write(fd, "\nstuck\n", sizeof("\nstuck\n") - 1);
 }
 
 bool state_adopt(struct state *state, const char *nonce, const char *endpoint,

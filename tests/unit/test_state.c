@@ -137,6 +137,31 @@ static void makes_what_is_missing(void **state)
 	done(&again);
 }
 
+/* A starter that was killed while it made the id is in nobody's way. */
+static void makes_the_id_again(void **state)
+{
+	static const char *const left[] = {"", NONCE, NONCE " 1:1 id\n"};
+	char id[128];
+	struct state s;
+	int dir;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
+		assert_int_equal(opens("s"), STATE_OK);
+		assert_int_equal(unlink(in_base("s/id")), 0);
+		put("s/id.new", left[i], 0600);
+		assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
+		assert_string_not_equal(s.id, NONCE);
+		assert_true(get("s/id", id, sizeof(id)) > ID_HEX + 1);
+		assert_memory_equal(s.id, id, ID_HEX);
+		assert_false(exists("s/id.new"));
+		dir = open(in_base("s"), O_RDONLY | O_DIRECTORY);
+		assert_int_equal(flock(dir, LOCK_EX | LOCK_NB), 0);
+		assert_int_equal(close(dir), 0);
+		done(&s);
+	}
+}
+
 static void chooses(void **state)
 {
 	char list[160];
@@ -436,7 +461,10 @@ static void reaps_what_is_due(void **state)
 		{NONCE, "creating 1@\n", QUIET + 1, true},
 		{NONCE, "creating 1@\n", -20, false}, /* the clock was set back */
 		{NONCE, "", 0, false},
-		{NONCE, "", QUIET + 1, false}, /* it may be a copy */
+		{NONCE, "", QUIET + 1, true}, /* its maker was killed */
+		{NONCE, "\nstuck\n", QUIET + 1, false},
+		{NONCE, "\nstuck\n", STATE_STUCK_SECONDS + 1, true},
+		{NONCE, "stuck\n", STATE_STUCK_SECONDS + 1, false},
 		{NONCE, "creating 1@\ncreated x\n", 0, true},
 		{NONCE, "creating 1@\ncreated x\n", QUIET + 1, true},
 		{NONCE, "creating 1@\ncreated x\nstuck\n", QUIET + 1, false},
@@ -664,7 +692,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-		TEST(makes_what_is_missing),      TEST(chooses),
+		TEST(makes_what_is_missing),      TEST(makes_the_id_again),
+		TEST(chooses),
 		TEST(refuses_unsafe_directories), TEST(refuses_a_docker_config),
 		TEST(refuses_a_bad_id),           TEST(locks_once),
 		TEST(notices_a_replaced_lock),    TEST(refuses_odd_locks),

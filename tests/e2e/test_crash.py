@@ -1,0 +1,510 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: ISC
+"""cofferdam, killed with SIGKILL at its system calls.  Run as root.
+
+    tests/e2e/test_crash.py [WORD...]                    the scripted docker client
+    tests/engine.sh tests/e2e/test_crash.py [WORD...]    a real engine instead
+
+tests/e2e/stepper.c takes the program from one system call to the next and kills it before or
+after one of them, alone or with its guardian.  What must hold afterwards:
+
+    alone    its guardian lives: nothing is left, and nobody has reaped; the next launch succeeds.
+    both     no lock is held; the next launch succeeds at once, or says that the mount is in use
+             when a container is really there that is not yet known to be an orphan; after the
+             quiet period one reap leaves nothing.
+
+A launch that is killed before it has a guardian is held to what stands under "both": it has
+created no container.
+
+CRASH=every tries every stop, from the first until the program ends unharmed; otherwise the stops
+around the calls that change something, and some of the rest.  Ends with the number of points
+tried, by the step of the launch in which they fell.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+from harness import (SAFETY, TESTS, TREE, Case, Failure, Tree, equal, holds, main,  # noqa: E402
+                     show)
+
+ENGINE = "ENGINE_SOCKET" in os.environ
+if ENGINE:
+    import test_engine
+    TESTS.clear()
+
+EVERY = os.environ.get("CRASH", "") == "every"
+STEPPER = os.environ.get("STEPPER", TREE + "/build/tests/e2e/stepper")
+SHARDS = 4 if ENGINE else 16
+STRIDE = 29  # of the stops that change nothing, without CRASH=every
+
+# executor/launch.c, reap.c: a claim that does not say "created" is an orphan's when it is older
+# than this, in whole seconds.
+QUIET_SECONDS = 4
+
+# The steps of a launch, each told by the first call that only it makes once the one above has
+# begun: (step, call, how often, what its arguments are).  A launch that runs to its end must pass
+# all of them, or this table is out of date.
+NEW_CLAIM = os.O_CREAT | os.O_EXCL | os.O_APPEND
+RUN_STEPS = [
+    ("set up", "execve", 1, lambda a: True),
+    ("turn", "poll", 1, lambda a: True),
+    ("decide", "socketpair", 1, lambda a: True),
+    ("gate", "memfd_create", 4, lambda a: True),
+    ("reap", "openat", 1, lambda a: a[2] & os.O_DIRECTORY),
+    ("lock", "openat", 1, lambda a: a[2] & os.O_CREAT),
+    ("claim", "openat", 1, lambda a: a[2] & NEW_CLAIM == NEW_CLAIM),
+    ("guard", "pipe2", 1, lambda a: True),
+    ("create", "openat", 1, lambda a: a[2] & os.O_PATH),
+    ("check", "pipe2", 1, lambda a: True),
+    ("unlock", "newfstatat", 1, lambda a: True),
+    ("start", "openat", 1, lambda a: a[2] & os.O_PATH),
+    ("result", "memfd_create", 4, lambda a: True),
+    ("remove", "memfd_create", 2, lambda a: True),
+    ("drop claim", "newfstatat", 1, lambda a: True),
+    ("release", "lseek", 1, lambda a: True),
+    ("report", "write", 1, lambda a: a[2] == 1),
+]
+# Commands on what is there already: set up, then docker.
+MANAGED_STEPS = [
+    ("set up", "execve", 1, lambda a: True),
+    ("work", "chdir", 1, lambda a: True),
+]
+# docker's children among those that a step forks, by number; the others are policy's.
+DOCKER_FORKS = [("create", 1), ("check", 1), ("check", 3), ("start", 1), ("result", 1),
+                ("remove", 1), ("remove", 2)]
+
+# Calls that change what others see, or begin something.
+TELLING = ("clone", "flock", "unlinkat", "linkat", "renameat2", "mkdirat", "write")
+
+
+class Stop:
+    """One line of the stepper's log."""
+
+    def __init__(self, line):
+        number, side, self.call, *rest = line.split()
+        self.number = int(number)
+        self.out = side == "out"
+        self.args = [int(word) for word in rest]
+        self.step = ""
+        self.nth = 0  # of this call, so far
+
+    def point(self):
+        return "%s:%d:%s" % (self.call, self.nth, "out" if self.out else "in")
+
+
+class Log:
+    """What the program did, and how it ended: killed, or with an exit status."""
+
+    def __init__(self, path, steps):
+        with open(path) as file:
+            *lines, last = file.read().splitlines()
+        self.stops = [Stop(line) for line in lines]
+        word, self.number = last.split()[0], int(last.split()[1])
+        self.killed = word == "killed"
+        # A guardian is a launch's; reap makes claims too.
+        self.guardian = self.number if self.killed and steps is RUN_STEPS else 0
+        self.steps = list(steps)
+        self.place()
+
+    def place(self):
+        seen, counts, reached = Counter(), Counter(), 0
+        for stop in self.stops:
+            seen[stop.call] += not stop.out
+            stop.nth = seen[stop.call]
+            if reached < len(self.steps) and self.find_mark(stop, counts, reached):
+                reached += 1
+                counts.clear()
+            stop.step = self.steps[max(reached, 1) - 1][0]
+        self.reached = reached
+
+    def find_mark(self, stop, counts, reached):
+        _, call, often, good = self.steps[reached]
+        if stop.call != call or stop.out != (call == "execve") or not good(stop.args):
+            return False
+        counts[call] += 1
+        return counts[call] == often
+
+    def tail(self):
+        return "\n".join("%d %s %s %s" % (stop.number, "out" if stop.out else "in", stop.call,
+                                          stop.args) for stop in self.stops[-6:])
+
+    def changed_nothing(self):
+        """No file made, no child started: the world is as it was."""
+        return not any(stop.call in ("mkdir", "mkdirat", "clone") or
+                       stop.call == "openat" and not stop.out and stop.args[2] & os.O_CREAT
+                       for stop in self.stops)
+
+
+class CrashTree(Tree):
+    """Hands a user out again when its case is over: there are thousands of points."""
+
+    def __init__(self):
+        super().__init__()
+        shutil.copy(STEPPER, self.bin + "/stepper")
+        os.chmod(self.bin + "/stepper", 0o755)
+        self.free = []
+
+    def new_uid(self):
+        with self.lock:
+            if self.free:
+                return self.free.pop()
+        return super().new_uid()
+
+    def done(self, case):
+        shutil.rmtree(case.dir)
+        with self.lock:
+            self.free.append(case.uid)
+
+
+class Crash:
+    """What the points of this suite add to a case, of the scripted docker or of an engine."""
+
+    def make(self):
+        self.logs = 0
+        self.input = self.write("turn.json", self.turn_bytes().decode())
+        # Not there: the first launch makes it, with its parents and the id.
+        self.state = self.home + "/of/its/own"
+
+    def step(self, argv, steps, point="0", wait="0", guardian="spare"):
+        """Runs it to a point, or to its end: the log."""
+        self.logs += 1
+        path = "%s/log%d" % (self.home, self.logs)
+        with open(self.input) as stdin:
+            process = self.spawn([self.tree.bin + "/stepper", path, point, wait, guardian, *argv],
+                                 stdin=stdin)
+            result = self.end(process, None)
+        holds("the stepper has a log", os.path.exists(path), result.err)
+        log = Log(path, steps)
+        if log.killed:
+            equal("exit status of the stepper; stderr was " + show(result.err), 0, result.status)
+        return log
+
+    def gone(self):
+        """Waits for the case's processes to end; seldom, for many wait at once."""
+        end, pause = time.monotonic() + SAFETY, 0.02
+        while self.processes() and time.monotonic() < end:
+            time.sleep(pause)
+            pause = min(2 * pause, 0.3)
+        equal("processes left", [], self.processes())
+
+    def claims(self):
+        path = self.state + "/claims"
+        return sorted(path + "/" + name for name in os.listdir(path)) \
+            if os.path.isdir(path) else []
+
+    def created(self):
+        """The claims say that they have a container, and so are an orphan's at once."""
+        texts = [open(path).read() for path in self.claims()]
+        return texts != [] and all("\ncreated " in text for text in texts)
+
+    def wait_quiet(self):
+        """Until a claim that does not say "created" is old enough."""
+        for path in self.claims():
+            while not self.created() and \
+                    int(time.time()) - int(os.stat(path).st_mtime) <= QUIET_SECONDS:
+                time.sleep(0.2)
+
+    def locks(self):
+        for path in self.state_files():
+            self.unlocked(path)
+
+    def nothing(self):
+        self.gone()
+        equal("containers left", [], self.containers())
+        equal("claims left", [], self.claims())
+        self.locks()
+
+    def launch(self):
+        self.expect(self.run(), 0, out=self.reply)
+
+    def mend(self):
+        """Nobody is left to clean up: the next launch, and a reap."""
+        self.gone()
+        self.locks()
+        there, created = self.containers(), self.created()
+        second = self.run()
+        if second.status == 75 and not created and (there or self.containers()):
+            self.expect(second, 75, "SANDBOX_BUSY mount.in_use")
+        else:
+            self.expect(second, 0, out=self.reply)
+            holds("a launch beside a container that is there is refused",
+                  created or not there or not self.containers(), there)
+        if self.claims() or self.containers():
+            self.wait_quiet()
+            self.expect(self.manage("reap"), 0, out=None)
+        self.nothing()
+        if second.status == 75:
+            self.launch()
+            self.nothing()
+
+    def left_by_a_crash(self):
+        """An orphan: its claim says "created", and nobody holds it."""
+        log = self.step(self.argv("run", (), self.config), RUN_STEPS, "pipe2:5:in",
+                        guardian="kill")
+        holds("a launch was killed, with its guardian", log.guardian > 0, log.tail())
+        self.gone()
+        equal("the orphan's claim says that it was created", (True, 1, 1),
+              (self.created(), len(self.claims()), len(self.containers())))
+
+
+class FakeCrash(Crash, Case):
+    reply = b'{"ok":true,"text":"hello"}\n'
+
+    def __init__(self, tree, name, number):
+        super().__init__(tree, name)
+        self.use_fake()
+        self.make()
+
+
+if ENGINE:
+    class EngineCrash(Crash, test_engine.EngineCase):
+        reply = b'{"ok":true,"text":"hello"}\n'
+
+        def __init__(self, tree, name, number):
+            clients = test_engine.CLIENTS
+            super().__init__(tree, name, clients[number % len(clients)])
+            self.say("say hello")
+            self.make()
+
+
+# --- what is killed ------------------------------------------------------------
+
+def no_preparation(case):
+    pass
+
+
+def orphan(case):
+    case.left_by_a_crash()
+
+
+def orphan_without_claim(case):
+    case.left_by_a_crash()
+    for path in case.claims():
+        os.unlink(path)
+
+
+def managed(case, *words):
+    return [case.tree.bin + "/cofferdam", words[0], "--host", case.config["docker"]["host"],
+            "--state-dir", case.state, "--docker", case.docker, *words[1:]]
+
+
+def run(case):
+    return case.argv("run", (), case.config)
+
+
+def reap(case):
+    return managed(case, "reap")
+
+
+def stop(case):
+    return managed(case, "stop", os.path.basename(case.claims()[0]))
+
+
+class Scenario:
+    def __init__(self, name, argv, steps, prepare=no_preparation, guarded=False, only=None):
+        self.name = name
+        self.argv = argv
+        self.steps = steps
+        self.prepare = prepare
+        self.guarded = guarded  # it has a guardian: a mode "both" of its own
+        self.only = only  # the steps of interest; none: all
+
+
+SCENARIOS = [
+    Scenario("run", run, RUN_STEPS, guarded=True),
+    Scenario("run that reaps an orphan", run, RUN_STEPS, orphan, only=("reap",)),
+    Scenario("reap", reap, MANAGED_STEPS, orphan),
+    Scenario("reap, no claim", reap, MANAGED_STEPS, orphan_without_claim),
+    Scenario("stop", stop, MANAGED_STEPS, orphan),
+]
+# An engine makes no difference before docker is called.
+ENGINE_STEPS = ("create", "check", "unlock", "start", "result", "remove", "drop claim")
+if ENGINE:
+    SCENARIOS = [Scenario("run", run, RUN_STEPS, guarded=True, only=ENGINE_STEPS)]
+
+
+# --- one point -----------------------------------------------------------------
+
+class Tally:
+    """Points tried: by scenario, what was killed, step."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.count = {}
+        self.order = []
+
+    def add(self, scenario, mode, step):
+        with self.lock:
+            row = self.count.setdefault((scenario.name, mode), Counter())
+            row[step] += 1
+
+    def tell(self):
+        for scenario in SCENARIOS:
+            for mode in ("no guardian yet", "alone", "both"):
+                row = self.count.get((scenario.name, mode))
+                if row:
+                    by_step = ", ".join("%s %d" % (step, row[step]) for step, *_ in scenario.steps
+                                        if row[step])
+                    print("# killed: %s, %s: %d points: %s"
+                          % (scenario.name, mode, sum(row.values()), by_step), flush=True)
+
+
+TALLY = Tally()
+REFERENCE = {}  # a scenario's unharmed run, for the choice of points
+
+
+def new_case(tree, scenario, number):
+    name = "%s %s" % (scenario.name, number)
+    return EngineCrash(tree, name, number) if ENGINE else FakeCrash(tree, name, number)
+
+
+def try_point(tree, scenario, mode, number, point, wait="0"):
+    """One kill and what follows.  False when the program ended before the point."""
+    case = new_case(tree, scenario, number)
+    log = None
+    try:
+        scenario.prepare(case)
+        log = case.step(scenario.argv(case), scenario.steps, point, wait,
+                        "kill" if mode == "both" else "spare")
+        if not log.killed:
+            equal("exit status of what was not killed", 0, log.number)
+            case.nothing()
+            return False
+        step = log.stops[-1].step
+        if scenario.only and step not in scenario.only:
+            case.gone()
+            case.kill_all()
+            return True
+        check(case, scenario, mode, log, number)
+        TALLY.add(scenario, mode if log.guardian else "no guardian yet", step)
+    except Failure as failure:
+        raise Failure("%s, %s, killed at %s (wait %s), %s\n%s\n%s" % (
+            scenario.name, mode, point, wait, case.dir, failure, log.tail() if log else ""))
+    finally:
+        if sys.exc_info()[0] is None:
+            tree.done(case)
+    return True
+
+
+def check(case, scenario, mode, log, number):
+    if scenario.guarded and log.changed_nothing():
+        equal("the state directory is there", False, os.path.exists(case.state))
+        case.gone()
+        if number % 25 == 0:
+            case.launch()
+            case.nothing()
+    elif mode == "alone" and log.guardian > 0:
+        case.nothing()
+        case.launch()
+        case.nothing()
+    else:
+        case.mend()
+
+
+# --- which points --------------------------------------------------------------
+
+def reference(tree, scenario):
+    """An unharmed run of it, which must pass every step."""
+    if scenario.name not in REFERENCE:
+        case = new_case(tree, scenario, 0)
+        scenario.prepare(case)
+        log = case.step(scenario.argv(case), scenario.steps)
+        equal("exit status of an unharmed run", (False, 0), (log.killed, log.number))
+        case.nothing()
+        equal("steps that an unharmed run passes", [step for step, *_ in scenario.steps],
+              [step for step, *_ in scenario.steps][:log.reached])
+        REFERENCE[scenario.name] = log
+        tree.done(case)
+    return REFERENCE[scenario.name]
+
+
+def of_interest(scenario, mode, log):
+    """The stops of a run in which this scenario, in this mode, is to be killed."""
+    forked = [stop.number for stop in log.stops if stop.step == "guard" and stop.out
+              and stop.call == "clone"]
+    first = forked[0] if mode == "both" else 1
+    return [stop for stop in log.stops if stop.number >= first
+            and (not scenario.only or stop.step in scenario.only)]
+
+
+def every(scenario, mode, log):
+    """(point, wait) of every stop; the numbers go on past the reference's last, as the program
+    may poll more often in another run."""
+    stops = of_interest(scenario, mode, log)
+    first = stops[0].number
+    last = stops[-1].number + 100 if not scenario.only else stops[-1].number + 10
+    return [(str(number), "0") for number in range(first, last)] + waiting(scenario, log, "ended") \
+        + [point for ms in ("3", "10", "30", "80") for point in waiting(scenario, log, ms)]
+
+
+def waiting(scenario, log, wait):
+    """After the fork of each docker child: while it runs, and when it has ended."""
+    if not scenario.guarded:
+        return []
+    forks = Counter()
+    found = []
+    for stop in log.stops:
+        if stop.out and stop.call == "clone":
+            forks[stop.step] += 1
+            if (stop.step, forks[stop.step]) in DOCKER_FORKS:
+                found.append((stop.point(), wait))
+    return found
+
+
+def some(scenario, mode, log):
+    """Around the calls that change something, and every so many of the others."""
+    offset = 0 if mode == "both" else STRIDE // 2
+    found = []
+    for stop in of_interest(scenario, mode, log):
+        telling = stop.call in TELLING or stop.call == "openat" and \
+            not stop.out and stop.args[2] & os.O_CREAT
+        if ENGINE:
+            continue
+        if telling and stop.out == (mode == "alone") and stop.step != "turn":
+            found.append((stop.point(), "0"))
+        elif stop.number % STRIDE == offset:
+            found.append((str(stop.number), "0"))
+    waits = ("0", "10", "ended") if ENGINE else ("ended",)
+    return found + [point for wait in waits for point in waiting(scenario, log, wait)]
+
+
+CHOICE_LOCK = threading.Lock()
+
+
+def shard(tree, scenario, mode, index):
+    with CHOICE_LOCK:
+        log = reference(tree, scenario)
+    points = (every if EVERY else some)(scenario, mode, log)
+    problems = []
+    for number, (point, wait) in list(enumerate(points))[index::SHARDS]:
+        try:
+            if not try_point(tree, scenario, mode, number, point, wait) and wait == "0" and EVERY:
+                break
+        except Failure as failure:
+            problems.append(str(failure))
+    holds("%d points" % len(problems), not problems, "\n".join(problems[:5]))
+
+
+for SCENARIO in SCENARIOS:
+    for MODE in ("alone", "both") if SCENARIO.guarded else ("alone",):
+        for INDEX in range(SHARDS):
+            TESTS.append(("%s, %s, part %d of %d" % (SCENARIO.name, MODE, INDEX + 1, SHARDS),
+                          lambda tree, s=SCENARIO, m=MODE, i=INDEX: shard(tree, s, m, i)))
+
+if __name__ == "__main__":
+    if os.getuid() != 0:
+        sys.exit("test_crash.py: run as root: every case runs as a user of its own")
+    if not os.path.exists(STEPPER):
+        sys.exit("test_crash.py: %s is not built" % STEPPER)
+    harness.FIRST_UID += 3000 if ENGINE else 2000
+    try:
+        main(CrashTree, SHARDS)
+    finally:
+        TALLY.tell()
