@@ -60,10 +60,12 @@ done
 suite 'cofferdam and a scripted docker' /usr/bin/python3 -B tests/e2e/test_fake.py
 suite 'cofferdam session and a scripted docker' /usr/bin/python3 -B tests/e2e/test_session.py
 suite 'doctor and a scripted docker' /usr/bin/python3 -B tests/e2e/test_doctor.py
+suite 'cofferdam, killed, and a scripted docker' /usr/bin/python3 -B tests/e2e/test_crash.py
 if [ "${ENGINE:-}" = no ] && [ "${CI:-}" != true ]; then
 	echo '== NOT RUN, because of ENGINE=no: cofferdam and a real Docker engine'
 elif engine_start; then
 	suite 'cofferdam and a real engine' /usr/bin/python3 -B tests/e2e/test_engine.py
+	suite 'cofferdam, killed, and a real engine' /usr/bin/python3 -B tests/e2e/test_crash.py
 	engine_stop
 else
 	echo 'not ok - no Docker engine could be reached or started (ENGINE=no leaves these tests out)'

@@ -3,7 +3,7 @@
 """cofferdam, killed with SIGKILL at its system calls.  Run as root.
 
     tests/e2e/test_crash.py [WORD...]                    the scripted docker client
-    tests/engine.sh tests/e2e/test_crash.py [WORD...]    a real engine instead
+    tests/engine.sh tests/e2e/test_crash.py [WORD...]    a real engine, every client on PATH
 
 tests/e2e/stepper.c takes the program from one system call to the next and kills it before or
 after one of them, alone or with its guardian.  What must hold afterwards:
@@ -22,8 +22,8 @@ tried, by the step of the launch in which they fell.
 """
 
 import os
+import py_compile
 import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -95,6 +95,11 @@ class Stop:
         self.step = ""
         self.nth = 0  # of this call, so far
 
+    def changes(self):
+        """The first of these is the first that others can see."""
+        return self.call in ("mkdir", "mkdirat", "clone") or \
+            self.call == "openat" and not self.out and bool(self.args[2] & os.O_CREAT)
+
     def point(self):
         return "%s:%d:%s" % (self.call, self.nth, "out" if self.out else "in")
 
@@ -135,12 +140,6 @@ class Log:
         return "\n".join("%d %s %s %s" % (stop.number, "out" if stop.out else "in", stop.call,
                                           stop.args) for stop in self.stops[-6:])
 
-    def changed_nothing(self):
-        """No file made, no child started: the world is as it was."""
-        return not any(stop.call in ("mkdir", "mkdirat", "clone") or
-                       stop.call == "openat" and not stop.out and stop.args[2] & os.O_CREAT
-                       for stop in self.stops)
-
 
 class CrashTree(Tree):
     """Hands a user out again when its case is over: there are thousands of points."""
@@ -149,6 +148,9 @@ class CrashTree(Tree):
         super().__init__()
         shutil.copy(STEPPER, self.bin + "/stepper")
         os.chmod(self.bin + "/stepper", 0o755)
+        # Compiled once, as it is started some ten thousand times.
+        shutil.copy(harness.HERE + "/fake_docker.py", self.bin)
+        py_compile.compile(self.bin + "/fake_docker.py", doraise=True)
         self.free = []
 
     def new_uid(self):
@@ -254,12 +256,23 @@ class Crash:
               (self.created(), len(self.claims()), len(self.containers())))
 
 
+FAKE = """#!/usr/bin/python3 -IS
+import os, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "%s")
+import fake_docker
+fake_docker.HERE = "%s"
+os._exit(fake_docker.Fake().run())
+"""
+
+
 class FakeCrash(Crash, Case):
     reply = b'{"ok":true,"text":"hello"}\n'
 
     def __init__(self, tree, name, number):
         super().__init__(tree, name)
         self.use_fake()
+        self.write("bin/docker", FAKE % (tree.bin, os.path.dirname(self.docker)), 0o755)
         self.make()
 
 
@@ -382,7 +395,7 @@ def try_point(tree, scenario, mode, number, point, wait="0"):
             case.gone()
             case.kill_all()
             return True
-        check(case, scenario, mode, log, number)
+        check(case, scenario, mode, log)
         TALLY.add(scenario, mode if log.guardian else "no guardian yet", step)
     except Failure as failure:
         raise Failure("%s, %s, killed at %s (wait %s), %s\n%s\n%s" % (
@@ -393,14 +406,43 @@ def try_point(tree, scenario, mode, number, point, wait="0"):
     return True
 
 
-def check(case, scenario, mode, log, number):
-    if scenario.guarded and log.changed_nothing():
-        equal("the state directory is there", False, os.path.exists(case.state))
-        case.gone()
-        if number % 25 == 0:
-            case.launch()
-            case.nothing()
-    elif mode == "alone" and log.guardian > 0:
+class Quiet:
+    """One case for the points before the program changes anything: it must find the world as it
+    was, and at last what the other points ask of it must hold of it too."""
+
+    def __init__(self, tree, scenario, log):
+        self.tree = tree
+        self.scenario = scenario
+        changes = [stop.number for stop in log.stops if stop.changes()]
+        self.until = changes[0] if changes else 0  # on its way into the call it changed nothing
+        self.case = None
+
+    def holds(self, point):
+        return point.isdigit() and 0 < int(point) <= self.until
+
+    def world(self):
+        case = self.case
+        return case.containers(), case.claims(), case.state_files()
+
+    def try_point(self, point):
+        if self.case is None:
+            self.case = new_case(self.tree, self.scenario, 0)
+            self.scenario.prepare(self.case)
+        before = self.world()
+        log = self.case.step(self.scenario.argv(self.case), self.scenario.steps, point)
+        self.case.gone()
+        equal("containers, claims and files after a kill at " + point, before, self.world())
+        self.case.locks()
+        TALLY.add(self.scenario, "no guardian yet", log.stops[-1].step)
+
+    def end(self):
+        if self.case is not None:
+            self.case.mend()
+            self.tree.done(self.case)
+
+
+def check(case, scenario, mode, log):
+    if mode == "alone" and log.guardian > 0:
         case.nothing()
         case.launch()
         case.nothing()
@@ -482,13 +524,21 @@ def shard(tree, scenario, mode, index):
     with CHOICE_LOCK:
         log = reference(tree, scenario)
     points = (every if EVERY else some)(scenario, mode, log)
-    problems = []
-    for number, (point, wait) in list(enumerate(points))[index::SHARDS]:
-        try:
-            if not try_point(tree, scenario, mode, number, point, wait) and wait == "0" and EVERY:
-                break
-        except Failure as failure:
-            problems.append(str(failure))
+    quiet, problems, ended = Quiet(tree, scenario, log), [], False
+    try:
+        for number, (point, wait) in list(enumerate(points))[index::SHARDS]:
+            if quiet.holds(point):
+                quiet.try_point(point)
+                continue
+            if ended and point.isdigit():
+                continue
+            try:
+                ended = not try_point(tree, scenario, mode, number, point, wait) or ended
+            except Failure as failure:
+                problems.append(str(failure))
+        quiet.end()
+    except Failure as failure:
+        problems.append(str(failure))
     holds("%d points" % len(problems), not problems, "\n".join(problems[:5]))
 
 
