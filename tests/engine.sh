@@ -224,7 +224,8 @@ engine_as_root()
 		engine_say 'not root, and there is no sudo: run this as root'
 		exit 1
 	}
-	exec sudo env CI="${CI:-}" ENGINE="${ENGINE:-}" CRASH="${CRASH:-}" TMPDIR="${TMPDIR:-/tmp}" PATH="$PATH" sh "$@"
+	exec sudo env CI="${CI:-}" ENGINE="${ENGINE:-}" CRASH="${CRASH:-}" \
+		TMPDIR="${TMPDIR:-/tmp}" PATH="$PATH" sh "$@"
 }
 
 # Stops the engine on every way out of the calling script.

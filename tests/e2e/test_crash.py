@@ -9,6 +9,8 @@ tests/e2e/stepper.c takes the program from one system call to the next and kills
 after one of them, alone or with its guardian.  What must hold afterwards:
 
     alone    its guardian lives: nothing is left, and nobody has reaped; the next launch succeeds.
+    beside   the same, and the next launch is not even kept waiting for the guardian: it succeeds,
+             or says that the mount is in use, while it may be.
     both     no lock is held; the next launch succeeds at once, or says that the mount is in use
              when a container is really there that is not yet known to be an orphan; after the
              quiet period one reap leaves nothing.
@@ -16,9 +18,9 @@ after one of them, alone or with its guardian.  What must hold afterwards:
 A launch that is killed before it has a guardian is held to what stands under "both": it has
 created no container.
 
-CRASH=every tries every stop, from the first until the program ends unharmed; otherwise the stops
-around the calls that change something, and some of the rest.  Ends with the number of points
-tried, by the step of the launch in which they fell.
+CRASH=1 tries every stop, from the first until the program ends unharmed, CRASH=N every N-th;
+without it, the stops around the calls that change something, and some of the rest.  Ends with the
+number of points tried, by the step of the launch in which they fell.
 """
 
 import os
@@ -39,10 +41,10 @@ if ENGINE:
     import test_engine
     TESTS.clear()
 
-EVERY = os.environ.get("CRASH", "") == "every"
+PACE = int(os.environ.get("CRASH") or 0)
 STEPPER = os.environ.get("STEPPER", TREE + "/build/tests/e2e/stepper")
-SHARDS = 4 if ENGINE else 16
-STRIDE = 29  # of the stops that change nothing, without CRASH=every
+SHARDS = 8 if ENGINE else 16
+STRIDE = 29  # of the stops that change nothing, without CRASH
 
 # executor/launch.c, reap.c: a claim that does not say "created" is an orphan's when it is older
 # than this, in whole seconds.
@@ -77,8 +79,11 @@ MANAGED_STEPS = [
     ("work", "chdir", 1, lambda a: True),
 ]
 # docker's children among those that a step forks, by number; the others are policy's.
-DOCKER_FORKS = [("create", 1), ("check", 1), ("check", 3), ("start", 1), ("result", 1),
+RUN_FORKS = [("create", 1), ("check", 1), ("check", 3), ("start", 1), ("result", 1),
                 ("remove", 1), ("remove", 2)]
+
+# The steps in which a container may be there.
+WITH_CONTAINER = ("create", "check", "unlock", "start", "result", "remove")
 
 # Calls that change what others see, or begin something.
 TELLING = ("clone", "flock", "unlinkat", "linkat", "renameat2", "mkdirat", "write")
@@ -107,15 +112,15 @@ class Stop:
 class Log:
     """What the program did, and how it ended: killed, or with an exit status."""
 
-    def __init__(self, path, steps):
+    def __init__(self, path, scenario):
         with open(path) as file:
             *lines, last = file.read().splitlines()
         self.stops = [Stop(line) for line in lines]
         word, self.number = last.split()[0], int(last.split()[1])
         self.killed = word == "killed"
         # A guardian is a launch's; reap makes claims too.
-        self.guardian = self.number if self.killed and steps is RUN_STEPS else 0
-        self.steps = list(steps)
+        self.guardian = self.number if self.killed and scenario.forks else 0
+        self.steps = scenario.steps
         self.place()
 
     def place(self):
@@ -174,16 +179,17 @@ class Crash:
         # Not there: the first launch makes it, with its parents and the id.
         self.state = self.home + "/of/its/own"
 
-    def step(self, argv, steps, point="0", wait="0", guardian="spare"):
-        """Runs it to a point, or to its end: the log."""
+    def step(self, scenario, point="0", wait="0", guardian="spare"):
+        """Runs the scenario's command to a point, or to its end: the log."""
         self.logs += 1
         path = "%s/log%d" % (self.home, self.logs)
         with open(self.input) as stdin:
-            process = self.spawn([self.tree.bin + "/stepper", path, point, wait, guardian, *argv],
+            process = self.spawn([self.tree.bin + "/stepper", path, point, wait, guardian,
+                                  *scenario.argv(self)],
                                  stdin=stdin)
             result = self.end(process, None)
         holds("the stepper has a log", os.path.exists(path), result.err)
-        log = Log(path, steps)
+        log = Log(path, scenario)
         if log.killed:
             equal("exit status of the stepper; stderr was " + show(result.err), 0, result.status)
         return log
@@ -248,8 +254,7 @@ class Crash:
 
     def left_by_a_crash(self):
         """An orphan: its claim says "created", and nobody holds it."""
-        log = self.step(self.argv("run", (), self.config), RUN_STEPS, "pipe2:5:in",
-                        guardian="kill")
+        log = self.step(RUN, "pipe2:5:in", guardian="kill")
         holds("a launch was killed, with its guardian", log.guardian > 0, log.tail())
         self.gone()
         equal("the orphan's claim says that it was created", (True, 1, 1),
@@ -321,17 +326,18 @@ def stop(case):
 
 
 class Scenario:
-    def __init__(self, name, argv, steps, prepare=no_preparation, guarded=False, only=None):
+    def __init__(self, name, argv, steps, prepare=no_preparation, forks=(), only=None):
         self.name = name
         self.argv = argv
         self.steps = steps
         self.prepare = prepare
-        self.guarded = guarded  # it has a guardian: a mode "both" of its own
+        self.forks = forks  # docker's, of what has a guardian: all modes
         self.only = only  # the steps of interest; none: all
 
 
+RUN = Scenario("run", run, RUN_STEPS, forks=RUN_FORKS)
 SCENARIOS = [
-    Scenario("run", run, RUN_STEPS, guarded=True),
+    RUN,
     Scenario("run that reaps an orphan", run, RUN_STEPS, orphan, only=("reap",)),
     Scenario("reap", reap, MANAGED_STEPS, orphan),
     Scenario("reap, no claim", reap, MANAGED_STEPS, orphan_without_claim),
@@ -340,10 +346,14 @@ SCENARIOS = [
 # An engine makes no difference before docker is called.
 ENGINE_STEPS = ("create", "check", "unlock", "start", "result", "remove", "drop claim")
 if ENGINE:
-    SCENARIOS = [Scenario("run", run, RUN_STEPS, guarded=True, only=ENGINE_STEPS)]
+    RUN.only = ENGINE_STEPS
+    SCENARIOS = [RUN]
 
 
 # --- one point -----------------------------------------------------------------
+
+MODES = ("alone", "beside", "both")
+
 
 class Tally:
     """Points tried: by scenario, what was killed, step."""
@@ -360,7 +370,7 @@ class Tally:
 
     def tell(self):
         for scenario in SCENARIOS:
-            for mode in ("no guardian yet", "alone", "both"):
+            for mode in ("no guardian yet", *MODES):
                 row = self.count.get((scenario.name, mode))
                 if row:
                     by_step = ", ".join("%s %d" % (step, row[step]) for step, *_ in scenario.steps
@@ -384,8 +394,7 @@ def try_point(tree, scenario, mode, number, point, wait="0"):
     log = None
     try:
         scenario.prepare(case)
-        log = case.step(scenario.argv(case), scenario.steps, point, wait,
-                        "kill" if mode == "both" else "spare")
+        log = case.step(scenario, point, wait, "kill" if mode == "both" else "spare")
         if not log.killed:
             equal("exit status of what was not killed", 0, log.number)
             case.nothing()
@@ -395,7 +404,7 @@ def try_point(tree, scenario, mode, number, point, wait="0"):
             case.gone()
             case.kill_all()
             return True
-        check(case, scenario, mode, log)
+        check(case, mode, log)
         TALLY.add(scenario, mode if log.guardian else "no guardian yet", step)
     except Failure as failure:
         raise Failure("%s, %s, killed at %s (wait %s), %s\n%s\n%s" % (
@@ -429,7 +438,7 @@ class Quiet:
             self.case = new_case(self.tree, self.scenario, 0)
             self.scenario.prepare(self.case)
         before = self.world()
-        log = self.case.step(self.scenario.argv(self.case), self.scenario.steps, point)
+        log = self.case.step(self.scenario, point)
         self.case.gone()
         equal("containers, claims and files after a kill at " + point, before, self.world())
         self.case.locks()
@@ -441,13 +450,18 @@ class Quiet:
             self.tree.done(self.case)
 
 
-def check(case, scenario, mode, log):
-    if mode == "alone" and log.guardian > 0:
-        case.nothing()
-        case.launch()
-        case.nothing()
-    else:
+def check(case, mode, log):
+    if mode == "both" or log.guardian == 0:
         case.mend()
+        return
+    second = case.run() if mode == "beside" else None
+    if second and second.status == 75 and log.stops[-1].step in WITH_CONTAINER:
+        case.expect(second, 75, "SANDBOX_BUSY mount.in_use")
+    elif second:
+        case.expect(second, 0, out=case.reply)
+    case.nothing()
+    case.launch()
+    case.nothing()
 
 
 # --- which points --------------------------------------------------------------
@@ -457,7 +471,7 @@ def reference(tree, scenario):
     if scenario.name not in REFERENCE:
         case = new_case(tree, scenario, 0)
         scenario.prepare(case)
-        log = case.step(scenario.argv(case), scenario.steps)
+        log = case.step(scenario)
         equal("exit status of an unharmed run", (False, 0), (log.killed, log.number))
         case.nothing()
         equal("steps that an unharmed run passes", [step for step, *_ in scenario.steps],
@@ -471,49 +485,51 @@ def of_interest(scenario, mode, log):
     """The stops of a run in which this scenario, in this mode, is to be killed."""
     forked = [stop.number for stop in log.stops if stop.step == "guard" and stop.out
               and stop.call == "clone"]
-    first = forked[0] if mode == "both" else 1
+    first = 1 if mode == "alone" else forked[0]
     return [stop for stop in log.stops if stop.number >= first
             and (not scenario.only or stop.step in scenario.only)]
 
 
 def every(scenario, mode, log):
-    """(point, wait) of every stop; the numbers go on past the reference's last, as the program
-    may poll more often in another run."""
+    """(point, wait) of every stop, or every PACE-th; the numbers go on past the reference's last,
+    as the program may poll more often in another run."""
     stops = of_interest(scenario, mode, log)
-    first = stops[0].number
+    first = stops[0].number + PACE * MODES.index(mode) // len(MODES)
     last = stops[-1].number + 100 if not scenario.only else stops[-1].number + 10
-    return [(str(number), "0") for number in range(first, last)] + waiting(scenario, log, "ended") \
-        + [point for ms in ("3", "10", "30", "80") for point in waiting(scenario, log, ms)]
+    return [(str(number), "0") for number in range(first, last, PACE)] + \
+        [point for wait in ("ended", "3", "10", "30", "80")
+         for point in waiting(scenario, log, wait)]
 
 
 def waiting(scenario, log, wait):
     """After the fork of each docker child: while it runs, and when it has ended."""
-    if not scenario.guarded:
-        return []
     forks = Counter()
     found = []
     for stop in log.stops:
         if stop.out and stop.call == "clone":
             forks[stop.step] += 1
-            if (stop.step, forks[stop.step]) in DOCKER_FORKS:
+            if (stop.step, forks[stop.step]) in scenario.forks:
                 found.append((stop.point(), wait))
     return found
 
 
 def some(scenario, mode, log):
     """Around the calls that change something, and every so many of the others."""
-    offset = 0 if mode == "both" else STRIDE // 2
+    offset = MODES.index(mode) * STRIDE // len(MODES)
     found = []
     for stop in of_interest(scenario, mode, log):
         telling = stop.call in TELLING or stop.call == "openat" and \
             not stop.out and stop.args[2] & os.O_CREAT
         if ENGINE:
             continue
-        if telling and stop.out == (mode == "alone") and stop.step != "turn":
+        if mode == "beside" and stop.call != "clone":
+            continue
+        if telling and stop.out == (mode != "both") and stop.step != "turn":
             found.append((stop.point(), "0"))
         elif stop.number % STRIDE == offset:
             found.append((str(stop.number), "0"))
-    waits = ("0", "10", "ended") if ENGINE else ("ended",)
+    waits = {"alone": ("10", "ended"), "beside": ("10",), "both": ("0", "ended")}[mode] \
+        if ENGINE else ("ended",)
     return found + [point for wait in waits for point in waiting(scenario, log, wait)]
 
 
@@ -523,7 +539,7 @@ CHOICE_LOCK = threading.Lock()
 def shard(tree, scenario, mode, index):
     with CHOICE_LOCK:
         log = reference(tree, scenario)
-    points = (every if EVERY else some)(scenario, mode, log)
+    points = (every if PACE else some)(scenario, mode, log)
     quiet, problems, ended = Quiet(tree, scenario, log), [], False
     try:
         for number, (point, wait) in list(enumerate(points))[index::SHARDS]:
@@ -543,7 +559,7 @@ def shard(tree, scenario, mode, index):
 
 
 for SCENARIO in SCENARIOS:
-    for MODE in ("alone", "both") if SCENARIO.guarded else ("alone",):
+    for MODE in MODES if SCENARIO.forks else ("alone",):
         for INDEX in range(SHARDS):
             TESTS.append(("%s, %s, part %d of %d" % (SCENARIO.name, MODE, INDEX + 1, SHARDS),
                           lambda tree, s=SCENARIO, m=MODE, i=INDEX: shard(tree, s, m, i)))
