@@ -54,6 +54,7 @@ QUIET_SECONDS = 4
 # begun: (step, call, how often, what its arguments are).  A launch that runs to its end must pass
 # all of them, or this table is out of date.
 NEW_CLAIM = os.O_CREAT | os.O_EXCL | os.O_APPEND
+START = ("start", "openat", 1, lambda a: a[2] & os.O_PATH)
 RUN_STEPS = [
     ("set up", "execve", 1, lambda a: True),
     ("turn", "poll", 1, lambda a: True),
@@ -66,11 +67,17 @@ RUN_STEPS = [
     ("create", "openat", 1, lambda a: a[2] & os.O_PATH),
     ("check", "pipe2", 1, lambda a: True),
     ("unlock", "newfstatat", 1, lambda a: True),
-    ("start", "openat", 1, lambda a: a[2] & os.O_PATH),
+    START,
     ("result", "memfd_create", 4, lambda a: True),
     ("remove", "memfd_create", 2, lambda a: True),
     ("drop claim", "newfstatat", 1, lambda a: True),
     ("release", "lseek", 1, lambda a: True),
+    ("report", "write", 1, lambda a: a[2] == 1),
+]
+# A session looks at its worker as often as need be: nothing tells its last steps apart.
+SESSION_STEPS = [row for row in RUN_STEPS[:RUN_STEPS.index(START)] if row[0] != "turn"] + [
+    ("work, result, remove", *START[1:]),
+    ("drop claim", "unlinkat", 1, lambda a: True),
     ("report", "write", 1, lambda a: a[2] == 1),
 ]
 # Commands on what is there already: set up, then docker.
@@ -81,9 +88,11 @@ MANAGED_STEPS = [
 # docker's children among those that a step forks, by number; the others are policy's.
 RUN_FORKS = [("create", 1), ("check", 1), ("check", 3), ("start", 1), ("result", 1),
                 ("remove", 1), ("remove", 2)]
+SESSION_FORKS = [("create", 1), ("check", 1), ("check", 3), ("work, result, remove", 1)]
 
 # The steps in which a container may be there.
-WITH_CONTAINER = ("create", "check", "unlock", "start", "result", "remove")
+WITH_CONTAINER = ("create", "check", "unlock", "start", "result", "remove",
+                  "work, result, remove")
 
 # Calls that change what others see, or begin something.
 TELLING = ("clone", "flock", "unlinkat", "linkat", "renameat2", "mkdirat", "write")
@@ -175,6 +184,8 @@ class Crash:
 
     def make(self):
         self.logs = 0
+        self.command = "run"
+        self.shares = False  # its mounts with another like it
         self.input = self.write("turn.json", self.turn_bytes().decode())
         # Not there: the first launch makes it, with its parents and the id.
         self.state = self.home + "/of/its/own"
@@ -229,21 +240,24 @@ class Crash:
         equal("claims left", [], self.claims())
         self.locks()
 
+    def another(self):
+        return self.run(command=self.command)
+
     def launch(self):
-        self.expect(self.run(), 0, out=self.reply)
+        self.expect(self.another(), 0, out=self.reply)
 
     def mend(self):
         """Nobody is left to clean up: the next launch, and a reap."""
         self.gone()
         self.locks()
         there, created = self.containers(), self.created()
-        second = self.run()
+        second = self.another()
         if second.status == 75 and not created and (there or self.containers()):
             self.expect(second, 75, "SANDBOX_BUSY mount.in_use")
         else:
             self.expect(second, 0, out=self.reply)
             holds("a launch beside a container that is there is refused",
-                  created or not there or not self.containers(), there)
+                  self.shares or created or not there or not self.containers(), there)
         if self.claims() or self.containers():
             self.wait_quiet()
             self.expect(self.manage("reap"), 0, out=None)
@@ -298,6 +312,17 @@ def no_preparation(case):
     pass
 
 
+def session(case):
+    grant = case.own_dir("home/grant")
+    case.command = "session"
+    case.shares = True
+    case.config.update({
+        "mode": "session", "session": {"key": "chat 7", "revision": 3},
+        "mounts": [{"host": case.workspace, "guest": "/workspace", "mode": "rw"},
+                   {"host": grant, "guest": "/grants/" + "c0ffee00" * 8, "mode": "ro"}]})
+    del case.config["limits"]["turnSeconds"]
+
+
 def orphan(case):
     case.left_by_a_crash()
 
@@ -313,8 +338,8 @@ def managed(case, *words):
             "--state-dir", case.state, "--docker", case.docker, *words[1:]]
 
 
-def run(case):
-    return case.argv("run", (), case.config)
+def launch(case):
+    return case.argv(case.command, (), case.config)
 
 
 def reap(case):
@@ -335,10 +360,11 @@ class Scenario:
         self.only = only  # the steps of interest; none: all
 
 
-RUN = Scenario("run", run, RUN_STEPS, forks=RUN_FORKS)
+RUN = Scenario("run", launch, RUN_STEPS, forks=RUN_FORKS)
 SCENARIOS = [
     RUN,
-    Scenario("run that reaps an orphan", run, RUN_STEPS, orphan, only=("reap",)),
+    Scenario("session", launch, SESSION_STEPS, session, forks=SESSION_FORKS),
+    Scenario("run that reaps an orphan", launch, RUN_STEPS, orphan, only=("reap",)),
     Scenario("reap", reap, MANAGED_STEPS, orphan),
     Scenario("reap, no claim", reap, MANAGED_STEPS, orphan_without_claim),
     Scenario("stop", stop, MANAGED_STEPS, orphan),
@@ -454,7 +480,7 @@ def check(case, mode, log):
     if mode == "both" or log.guardian == 0:
         case.mend()
         return
-    second = case.run() if mode == "beside" else None
+    second = case.another() if mode == "beside" else None
     if second and second.status == 75 and log.stops[-1].step in WITH_CONTAINER:
         case.expect(second, 75, "SANDBOX_BUSY mount.in_use")
     elif second:
@@ -526,7 +552,7 @@ def some(scenario, mode, log):
             continue
         if telling and stop.out == (mode != "both") and stop.step != "turn":
             found.append((stop.point(), "0"))
-        elif stop.number % STRIDE == offset:
+        elif stop.number % STRIDE == offset and scenario.prepare is not session:
             found.append((str(stop.number), "0"))
     waits = {"alone": ("10", "ended"), "beside": ("10",), "both": ("0", "ended")}[mode] \
         if ENGINE else ("ended",)
@@ -569,7 +595,7 @@ if __name__ == "__main__":
         sys.exit("test_crash.py: run as root: every case runs as a user of its own")
     if not os.path.exists(STEPPER):
         sys.exit("test_crash.py: %s is not built" % STEPPER)
-    harness.FIRST_UID += 3000 if ENGINE else 2000
+    harness.FIRST_UID += 4100 if ENGINE else 4000
     try:
         main(CrashTree, SHARDS)
     finally:
