@@ -43,7 +43,7 @@ if ENGINE:
 
 PACE = int(os.environ.get("CRASH") or 0)
 STEPPER = os.environ.get("STEPPER", TREE + "/build/tests/e2e/stepper")
-SHARDS = 8 if ENGINE else 16
+JOBS = 8 if ENGINE else 16  # most of the time they wait
 STRIDE = 29  # of the stops that change nothing, without CRASH
 
 # executor/launch.c, reap.c: a claim that does not say "created" is an orphan's when it is older
@@ -351,23 +351,25 @@ def stop(case):
 
 
 class Scenario:
-    def __init__(self, name, argv, steps, prepare=no_preparation, forks=(), only=None):
+    def __init__(self, name, argv, steps, prepare=no_preparation, forks=(), only=None,
+                 parts=JOBS):
         self.name = name
         self.argv = argv
         self.steps = steps
         self.prepare = prepare
         self.forks = forks  # docker's, of what has a guardian: all modes
         self.only = only  # the steps of interest; none: all
+        self.parts = JOBS if PACE else parts  # tests that share the points
 
 
-RUN = Scenario("run", launch, RUN_STEPS, forks=RUN_FORKS)
+RUN = Scenario("run", launch, RUN_STEPS, forks=RUN_FORKS, parts=7 if ENGINE else 16)
 SCENARIOS = [
     RUN,
-    Scenario("session", launch, SESSION_STEPS, session, forks=SESSION_FORKS),
-    Scenario("run that reaps an orphan", launch, RUN_STEPS, orphan, only=("reap",)),
-    Scenario("reap", reap, MANAGED_STEPS, orphan),
-    Scenario("reap, no claim", reap, MANAGED_STEPS, orphan_without_claim),
-    Scenario("stop", stop, MANAGED_STEPS, orphan),
+    Scenario("session", launch, SESSION_STEPS, session, forks=SESSION_FORKS, parts=8),
+    Scenario("run that reaps an orphan", launch, RUN_STEPS, orphan, only=("reap",), parts=4),
+    Scenario("reap", reap, MANAGED_STEPS, orphan, parts=4),
+    Scenario("reap, no claim", reap, MANAGED_STEPS, orphan_without_claim, parts=6),
+    Scenario("stop", stop, MANAGED_STEPS, orphan, parts=4),
 ]
 # An engine makes no difference before docker is called.
 ENGINE_STEPS = ("create", "check", "unlock", "start", "result", "remove", "drop claim")
@@ -567,27 +569,35 @@ def shard(tree, scenario, mode, index):
         log = reference(tree, scenario)
     points = (every if PACE else some)(scenario, mode, log)
     quiet, problems, ended = Quiet(tree, scenario, log), [], False
+    still = [point for point, _ in points if quiet.holds(point)]
+    moving = list(enumerate(item for item in points if not quiet.holds(item[0])))
+    moving = moving[index::scenario.parts]
+    if PACE:
+        still = still[index::scenario.parts]
+    elif index > 0:
+        still = []  # they are few: the first part's
+    holds("there are points", moving, points)
     try:
-        for number, (point, wait) in list(enumerate(points))[index::SHARDS]:
-            if quiet.holds(point):
-                quiet.try_point(point)
-                continue
-            if ended and point.isdigit():
-                continue
-            try:
-                ended = not try_point(tree, scenario, mode, number, point, wait) or ended
-            except Failure as failure:
-                problems.append(str(failure))
+        for point in still:
+            quiet.try_point(point)
         quiet.end()
     except Failure as failure:
         problems.append(str(failure))
+    for number, (point, wait) in moving:
+        if ended and point.isdigit():
+            continue
+        try:
+            ended = not try_point(tree, scenario, mode, number, point, wait) or ended
+        except Failure as failure:
+            problems.append(str(failure))
     holds("%d points" % len(problems), not problems, "\n".join(problems[:5]))
 
 
 for SCENARIO in SCENARIOS:
     for MODE in MODES if SCENARIO.forks else ("alone",):
-        for INDEX in range(SHARDS):
-            TESTS.append(("%s, %s, part %d of %d" % (SCENARIO.name, MODE, INDEX + 1, SHARDS),
+        for INDEX in range(SCENARIO.parts):
+            TESTS.append(("%s, %s, part %d of %d" % (SCENARIO.name, MODE, INDEX + 1,
+                                                     SCENARIO.parts),
                           lambda tree, s=SCENARIO, m=MODE, i=INDEX: shard(tree, s, m, i)))
 
 if __name__ == "__main__":
@@ -597,6 +607,6 @@ if __name__ == "__main__":
         sys.exit("test_crash.py: %s is not built" % STEPPER)
     harness.FIRST_UID += 4100 if ENGINE else 4000
     try:
-        main(CrashTree, SHARDS)
+        main(CrashTree, JOBS)
     finally:
         TALLY.tell()
