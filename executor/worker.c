@@ -221,10 +221,10 @@ static enum life_event judge(struct run *run, const struct result *result)
 	run_log(run, AUDIT_EXIT, run->exit_code);
 	if (run->exit_code != 0)
 		return failed(run);
+	if (docker->status != 0 && !run->refused) /* who knows what of the reply is lost */
+		return run_fail_child(run, WHY_DOCKER_FAILED, docker, "docker container start");
 	if (!run->session && run_judged(run, reply) != E_OK)
 		return E_FAIL;
-	if (docker->status != 0) /* the connection was lost, and who knows what with it */
-		return run_fail_child(run, WHY_DOCKER_FAILED, docker, "docker container start");
 	return run_same_roots(run)
 	               ? E_OK
 	               : run_fail(run, WHY_IDENTITY, "%s", "after the worker ended");

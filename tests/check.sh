@@ -66,6 +66,7 @@ if [ "${ENGINE:-}" = no ] && [ "${CI:-}" != true ]; then
 elif engine_start; then
 	suite 'cofferdam and a real engine' /usr/bin/python3 -B tests/e2e/test_engine.py
 	suite 'cofferdam, killed, and a real engine' /usr/bin/python3 -B tests/e2e/test_crash.py
+	suite 'many launches at once' /usr/bin/python3 -B tests/e2e/test_concurrency.py
 	engine_stop
 else
 	echo 'not ok - no Docker engine could be reached or started (ENGINE=no leaves these tests out)'

@@ -212,20 +212,21 @@ class Bench:
                 max(s.peak for s in samples)), flush=True)
 
 
-def extract(reference, scratch):
+def extract(reference, scratch, names=SOURCES):
     """The files of the package's text that are needed, each without its marks."""
     lines = reference.read_text(encoding="utf-8").split("\n")
-    for name in SOURCES:
+    for name in names:
         try:
             start = lines.index("package/src/" + name)
         except ValueError:
-            raise SystemExit("policy.py: %s holds no package/src/%s" % (reference, name)) from None
+            raise SystemExit("%s holds no package/src/%s" % (reference, name)) from None
         hunk = next(i for i in range(start, len(lines)) if lines[i].startswith("@@"))
         count = int(re.search(r"\+\d+,(\d+) @@", lines[hunk])[1])
         body = lines[hunk + 1:hunk + 1 + count]
         if len(body) != count or any(line[:1] != "+" for line in body):
-            raise SystemExit("policy.py: package/src/%s is not whole in %s" % (name, reference))
-        (scratch / name).write_text("\n".join(line[1:] for line in body) + "\n", encoding="utf-8")
+            raise SystemExit("package/src/%s is not whole in %s" % (name, reference))
+        text = "\n".join(line[1:] for line in body) + "\n"
+        (scratch / os.path.basename(name)).write_text(text, encoding="utf-8")
 
 
 def driver(bun, reference, scratch):

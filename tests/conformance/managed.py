@@ -20,6 +20,7 @@ outcome of a row:  refuse REASON...  the reference launches; ours refuses for on
 
 import argparse
 import concurrent.futures
+import decimal
 import hashlib
 import json
 import os
@@ -34,6 +35,7 @@ import tempfile
 from common import frames
 from common.plans import PLAN_TOOL, POLICY, STATE, Plan, Root, with_plan
 from documents import Number, differences, parse, tell_use, vector_lines, write
+from launches import CPUS_MAX, CPUS_MIN, MEMORY_MIB_MAX, PIDS_MAX, REFERENCE, plain, plain_cpus
 
 HERE = pathlib.Path(__file__).resolve().parent
 LABEL = "dev.jeo.sandbox."
@@ -184,10 +186,6 @@ def usual_launch(vector):
 
 
 # The predicates of unmapped.tsv: what a vector is about that is not policy's.
-
-def depends_on_stubs(case):
-    return bool(case.vector.get("stub_dependent"))
-
 
 def is_for_another_platform(case):
     return case.vector.get("platform") is not None
@@ -371,6 +369,55 @@ def moves_a_source(case):
 
 def uses_devices(case):
     return case.launch()["bundle"].startswith("/dev/")
+
+
+# Where the vectors' makers put a stand-in in the place of the reference's own validators.
+
+def has_odd_limit(case):
+    limits = dict(dict(case.policy()["config"])["limits"])
+    pids, memory, cpus = (limits.get(name) for name in ("pids", "memoryBytes", "cpus"))
+    return not (all(isinstance(value, Number) for value in (pids, memory, cpus))
+                and plain(pids) and 8 <= int(pids) <= PIDS_MAX
+                and plain(memory) and 64 <= int(memory) / 1048576 <= MEMORY_MIB_MAX
+                and plain_cpus(cpus) and CPUS_MIN <= decimal.Decimal(cpus) <= CPUS_MAX)
+
+
+def has_odd_image(case):
+    return not REFERENCE.fullmatch(str(dict(case.policy()["config"])["image"]))
+
+
+def has_odd_mode(case):
+    return any(mount.get("mode") not in ("ro", "rw") for mount in case.mounts())
+
+
+def mounts_the_root(case):
+    return any(mount["host"] == "/" for mount in case.mounts())
+
+
+def resolved(case, path):
+    """Where a path of the vector's leads."""
+    for entry in map(dict, case.fs):
+        link = "<root>/" + str(entry.get("link"))
+        if path == link or path.startswith(link + "/"):
+            path = entry["to"] + path[len(link):]
+    return os.path.normpath(path)
+
+
+def has_host_written_otherwise(case):
+    hosts = [mount["host"] for mount in case.mounts()]
+    bundle = resolved(case, case.launch()["bundle"])
+    return any(host and resolved(case, host) != host for host in hosts) and not any(
+        (bundle + "/").startswith(resolved(case, host) + "/") for host in hosts)
+
+
+def lists_odd_sources(case):
+    """Another managed container's source is a link now, or gone."""
+    there = {"<root>/" + str(dict(entry).get("dir")) for entry in case.fs}
+    for answer in case.answers("managed-inspect"):
+        for source in re.findall(r'"Source":"(<root>/[^"]*)"', answer.get("stdout", "")):
+            if resolved(case, source) != source or source not in there:
+                return True
+    return False
 
 
 def failed_by_itself(case):

@@ -9,7 +9,8 @@ cofferdam starts it, so it finds its orders in scenario.json beside itself:
   image   what `image inspect` answers; null: there is no such image
   doctor  what --version, version and info answer: DOCTOR below, with these changes
   worker  how `container start` behaves: stdout (or [text, times]), stderr, exit, oom,
-          seconds, hang, deaf (does not read stdin), echo (replies with its stdin's digest)
+          seconds, hang, endless (writes for ever), deaf (does not read stdin),
+          echo (replies with its stdin's digest)
   rules   [{on: CLASS, nth: N (absent: every), ...}], the first that matches:
             signal_parent [number, "before" | "after"]   effect false: the engine does nothing
             say TEXT on stderr     out TEXT as stdout     exit N       die SIGNAL
@@ -18,6 +19,9 @@ cofferdam starts it, so it finds its orders in scenario.json beside itself:
             swap [PATH, LINK-TARGET | null]: PATH becomes another directory, or a link
             lie {"A.B": value}: members of `container inspect`        vanish: it is gone
             kill_policy SIGNAL: to every policy process of this user
+            pad N: stdout is filled up with blanks to so many bytes    sleep SECONDS, at last
+            hold SECONDS: a child of ours keeps our descriptors for so long
+            foreign: afterwards each container is somebody else's, with its name
 
 Containers live in home/containers.json; create, ls, inspect, start and rm behave as the real
 client's do, warts included.  Every call is logged: argv, environment, descriptors, ids, signals.
@@ -445,6 +449,8 @@ def start(fake, words):
         write_all(1, text.encode("latin-1") * times)
     except BrokenPipeError:
         pass
+    while worker.get("endless"):
+        write_all(1, b"x" * 65536)
     time.sleep(worker.get("seconds", 0))
     while worker.get("hang"):
         time.sleep(0.1)
@@ -567,6 +573,20 @@ class Fake:
             with self.store as state:
                 state["containers"].clear()
 
+    def foreign(self):
+        if self.rule.get("foreign"):
+            with self.store as state:
+                for item in list(state["containers"].values()):
+                    del state["containers"][item["Id"]]
+                    item["Id"] = os.urandom(32).hex()
+                    item["Config"]["Labels"] = {}
+                    state["containers"][item["Id"]] = item
+
+    def hold(self):
+        if "hold" in self.rule and os.fork() == 0:
+            time.sleep(self.rule["hold"])
+            os._exit(0)
+
     def kill_policy(self):
         if "kill_policy" not in self.rule:
             return
@@ -614,14 +634,18 @@ class Fake:
             status = refusal.status
             say = str(refusal) and str(refusal) + "\n"
         self.tell_parent("after")
+        self.foreign()
+        self.hold()
         flood(1, self.rule.get("flood", 0))
         flood(2, self.rule.get("flood_err", 0))
         write_all(2, self.rule.get("say", say).encode("latin-1"))
         try:
-            write_all(1, self.rule.get("out", out).encode("utf-8", "surrogateescape"))
+            out = self.rule.get("out", out).ljust(self.rule.get("pad", 0))
+            write_all(1, out.encode("utf-8", "surrogateescape"))
         except BrokenPipeError:
             status = 1
         self.hang("after")
+        time.sleep(self.rule.get("sleep", 0))
         if "die" in self.rule:
             signal.signal(self.rule["die"], signal.SIG_DFL)
             os.kill(os.getpid(), self.rule["die"])

@@ -79,7 +79,8 @@ class Tree:
             shutil.copy(PROGRAMS + "/" + name, self.bin + "/" + name)
             os.chmod(self.bin + "/" + name, 0o755)
         self.lock = threading.Lock()
-        self.uid = FIRST_UID
+        # A case's processes are told by their user: two suites at once must not meet.
+        self.uid = FIRST_UID + 10000 * (os.getpid() % 97)
         self.running = set()
 
     def new_uid(self):
@@ -108,13 +109,14 @@ class Result:
 
 
 class Case:
-    def __init__(self, tree, name):
+    def __init__(self, tree, name, uid=None):
         self.tree = tree
         self.name = name
-        self.uid = tree.new_uid()
+        number = tree.new_uid()
+        self.uid = number if uid is None else uid
         self.groups = []
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:40].strip("-")
-        self.dir = "%s/%d-%s" % (tree.base, self.uid, slug)
+        self.dir = "%s/%d-%s" % (tree.base, number, slug)
         os.mkdir(self.dir, 0o755)
         self.home = self.own_dir("home", 0o755)
         self.broker = self.own_dir("home/broker", 0o755)

@@ -53,8 +53,8 @@ def docker(*words, check=True):
 
 
 class EngineCase(Case):
-    def __init__(self, tree, name, client):
-        super().__init__(tree, name)
+    def __init__(self, tree, name, client, uid=None):
+        super().__init__(tree, name, uid)
         self.docker = client
         self.groups = [GROUP]
         self.config["image"] = IMAGE

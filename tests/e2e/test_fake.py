@@ -185,6 +185,14 @@ def worker_fails(case, name, worker, status, reason):
     case.nothing_left()
 
 
+@table([("nothing", ""), ("half of it", '{"ok":true,"te'), ("all of it", '{"ok":true,"text":"a"}')])
+def client_is_killed_at_the_end(case, name, stdout):
+    """What has come of a reply proves nothing then, and is not the worker's to mend."""
+    case.use_fake([{"on": "start", "die": signal.SIGKILL}], {"stdout": stdout})
+    case.expect(case.run(), 69, "SANDBOX_UNAVAILABLE docker.failed")
+    case.nothing_left()
+
+
 @table([
     ("extra keys stay inside", '{"ok":true,"secret":1,"text":"a"}', b'{"ok":true,"text":"a"}\n'),
     ("false", '{"text":"no","ok":false}', b'{"ok":false,"text":"no"}\n'),
