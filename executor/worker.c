@@ -170,6 +170,7 @@ enum life_event worker_start(struct run *run)
 {
 	unsigned seconds = run->order.turn_seconds;
 	int64_t deadline = seconds == 0 ? INT64_MAX : run_after(seconds);
+	enum executor_reason late;
 	enum child_wait wait;
 
 	if (!run_same_roots(run))
@@ -177,10 +178,11 @@ enum life_event worker_start(struct run *run)
 	if (run_log(run, AUDIT_LAUNCH, 0) != E_OK)
 		return E_FAIL;
 	wait = run->session ? attend_session(run, deadline) : attend_turn(run, deadline);
+	late = run->child[0].ended ? WHY_POLICY_DEADLINE : WHY_TURN_DEADLINE;
 	child_stop(&run->child[0]);
 	while (run->hear >= 0) /* what it said last */
 		hear(run);
-	return run_stopped(run, wait, WHY_TURN_DEADLINE, "the worker", seconds) || run->status != 0
+	return run_stopped(run, wait, late, "the worker", seconds) || run->status != 0
 	               ? E_FAIL
 	               : E_OK;
 }

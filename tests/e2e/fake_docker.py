@@ -9,7 +9,8 @@ cofferdam starts it, so it finds its orders in scenario.json beside itself:
   image   what `image inspect` answers; null: there is no such image
   doctor  what --version, version and info answer: DOCTOR below, with these changes
   worker  how `container start` behaves: stdout (or [text, times]), stderr, exit, oom,
-          seconds, hang, deaf (does not read stdin), echo (replies with its stdin's digest)
+          seconds, hang, deaf (does not read stdin; "close": closes it), leaves (a
+          process that keeps its descriptors), echo (replies with its stdin's digest)
   rules   [{on: CLASS, nth: N (absent: every), ...}], the first that matches:
             signal_parent [number, "before" | "after"]   effect false: the engine does nothing
             say TEXT on stderr     out TEXT as stdout     exit N       die SIGNAL
@@ -17,7 +18,8 @@ cofferdam starts it, so it finds its orders in scenario.json beside itself:
             flood N, flood_err N bytes      late SECONDS: the engine acts after we are gone
             swap [PATH, LINK-TARGET | null]: PATH becomes another directory, or a link
             lie {"A.B": value}: members of `container inspect`        vanish: it is gone
-            kill_policy SIGNAL: to every policy process of this user
+            cut: half of stdout     twice: stdout twice     shell TEXT: for /bin/sh, at first
+            policy [COMMAND, SIGNAL]: to that policy process, once it is there
 
 Containers live in home/containers.json; create, ls, inspect, start and rm behave as the real
 client's do, warts included.  Every call is logged: argv, environment, descriptors, ids, signals.
@@ -433,7 +435,11 @@ def start(fake, words):
         raise Refusal(1, "Error response from daemon: " + worker["start_fails"])
     set_state(fake, item["Id"], Status="running", Running=True, Pid=os.getpid(), StartedAt=stamp())
     open(fake.home + "/worker-ran", "w").close()
+    if worker.get("deaf") == "close":
+        os.close(0)
     data = b"" if worker.get("deaf") else read_stdin(fake)
+    if worker.get("leaves") and os.fork() == 0:
+        time.sleep(3600)
     if worker.get("stderr"):
         text, times = pair(worker["stderr"])
         write_all(2, text.encode("latin-1") * times)
@@ -515,6 +521,22 @@ COMMANDS = {"create": create, "admit": ls, "ls": ls, "find": ls, "ours": ls, "ps
                           "warnings")}
 
 
+def policies(command):
+    """The processes of this user that are this policy command."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/status" % name) as file:
+                ours = "\nUid:\t%d\t" % os.getuid() in file.read()
+            with open("/proc/%s/cmdline" % name, "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue  # it has ended
+        if ours and words[:2] == [b"cofferdam-policy", command.encode()]:
+            found.append(int(name))
+    return found
+
+
 class Fake:
     def __init__(self):
         with open(HERE + "/scenario.json") as file:
@@ -567,16 +589,19 @@ class Fake:
             with self.store as state:
                 state["containers"].clear()
 
-    def kill_policy(self):
-        if "kill_policy" not in self.rule:
+    def shell(self):
+        script = "set -e; exec </dev/null >/dev/null; " + self.rule.get("shell", "")
+        if "shell" in self.rule and os.system(script) != 0:
+            raise SystemExit("the rule's script failed: " + script)
+
+    def signal_policy(self):
+        if "policy" not in self.rule:
             return
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open("/proc/%s/cmdline" % name, "rb") as file:
-                    if b"cofferdam-policy" in file.read().split(b"\0")[0]:
-                        os.kill(int(name), self.rule["kill_policy"])
-            except OSError:
-                pass  # it has ended, or is another user's
+        command, number = self.rule["policy"]
+        while not (found := policies(command)):
+            time.sleep(0.01)  # the executor starts it beside us
+        for pid in found:
+            os.kill(pid, number)
 
     def act(self, kind, words):
         if self.rule.get("effect") is False:
@@ -597,6 +622,12 @@ class Fake:
             COMMANDS[kind](self, words)
             os._exit(0)
 
+    def output(self, out):
+        out = self.rule.get("out", out)
+        if self.rule.get("cut"):
+            out = out[:len(out) // 2]
+        return out * 2 if self.rule.get("twice") else out
+
     def run(self):
         kind, words = classify(sys.argv[1:])
         self.choose(kind)
@@ -604,7 +635,8 @@ class Fake:
         self.hang("before")
         self.swap()
         self.vanish()
-        self.kill_policy()
+        self.shell()
+        self.signal_policy()
         status, out, say = 0, "", ""
         try:
             if kind not in COMMANDS:
@@ -618,12 +650,11 @@ class Fake:
         flood(2, self.rule.get("flood_err", 0))
         write_all(2, self.rule.get("say", say).encode("latin-1"))
         try:
-            write_all(1, self.rule.get("out", out).encode("utf-8", "surrogateescape"))
+            write_all(1, self.output(out).encode("utf-8", "surrogateescape"))
         except BrokenPipeError:
             status = 1
         self.hang("after")
         if "die" in self.rule:
-            signal.signal(self.rule["die"], signal.SIG_DFL)
             os.kill(os.getpid(), self.rule["die"])
             time.sleep(3600)
         return self.rule.get("exit", status)
