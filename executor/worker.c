@@ -199,13 +199,16 @@ static enum life_event failed(struct run *run)
 	                len > 0 ? "; it says: " : "", said);
 }
 
-/* What the end of the worker means.  The worker's own failure comes before what is
- * wrong with its reply; success needs everybody to agree on it. */
+/* What the end of the worker means.  A reply that was refused while the worker was
+ * still writing ended it; else the worker's own failure comes before what is wrong with
+ * its reply.  Success needs everybody to agree on it. */
 static enum life_event judge(struct run *run, const struct result *result)
 {
 	const struct child *docker = &run->child[0], *reply = &run->child[1];
 	const char *error = NULL;
 
+	if (run->refused)
+		return run_judged(run, reply);
 	if (is(result, "created"))
 		return run_fail_child(run, WHY_WORKER_NEVER_RAN, docker, "docker container start");
 	if (!run->session && child_length(docker->err) > WORKER_STDERR_MAX)
@@ -215,9 +218,8 @@ static enum life_event judge(struct run *run, const struct result *result)
 		                result->word[4]);
 	run->exit_code = (int)strtonum(result->word[3], 0, INT_MAX, &error);
 	if (!is(result, "exited") || strcmp(result->word[1], "false") != 0 || error != NULL)
-		return run->refused ? run_judged(run, reply)
-		                    : run_fail_child(run, WHY_DOCKER_FAILED, docker,
-		                                     "docker left while the worker runs");
+		return run_fail_child(run, WHY_DOCKER_FAILED, docker,
+		                      "docker left while the worker runs");
 	run->ended = true;
 	run->oom = strcmp(result->word[2], "true") == 0;
 	run_log(run, AUDIT_EXIT, run->exit_code);

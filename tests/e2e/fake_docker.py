@@ -1,9 +1,8 @@
-#!/usr/bin/python3 -IS
 # SPDX-License-Identifier: ISC
 """A docker command line client that talks to no engine.
 
-Installed as "docker" in a directory of root's.  Its environment is empty when
-cofferdam starts it, so it finds its orders in scenario.json beside itself:
+A few lines that call main() are installed as "docker" in a directory of root's.  Its environment
+is empty when cofferdam starts it, so it finds its orders in scenario.json beside itself:
 
   home    a directory that it may write: containers, log, lock, the worker's stdin
   image   what `image inspect` answers; null: there is no such image
@@ -32,7 +31,7 @@ import signal
 import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.abspath(sys.argv[0]))
 
 # Flags of `container create` that take a value, and where it goes.
 VALUE = ("--pull --name --label --runtime --network --cap-drop --security-opt --user --memory "
@@ -613,14 +612,19 @@ class Fake:
 
     def act_later(self, kind, words):
         """An engine that carries a request out after its client has gone."""
+        ready, tell = os.pipe()
         if os.fork() == 0:
-            os.setsid()
+            os.setsid()  # before we end: our process group is killed then
+            os.close(ready)
+            os.close(tell)
             null = os.open("/dev/null", os.O_RDWR)
             for fd in (0, 1, 2):
                 os.dup2(null, fd)
             time.sleep(self.rule["late"])
             COMMANDS[kind](self, words)
             os._exit(0)
+        os.close(tell)
+        os.read(ready, 1)
 
     def output(self, out):
         out = self.rule.get("out", out)
@@ -660,5 +664,5 @@ class Fake:
         return self.rule.get("exit", status)
 
 
-if __name__ == "__main__":
+def main():
     os._exit(Fake().run())
