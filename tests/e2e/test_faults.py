@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: ISC
 """The fault matrix: what goes wrong, at which step of a launch, and what is left of it.
 
-    test_faults.py [--repeat N] [WORD...]      a scripted docker client; run as root
-    tests/engine.sh ... is not needed by      test_faults.py --engine [--repeat N] [WORD...]
+    test_faults.py [--repeat N] [WORD...]           against a scripted docker client; run as root
+    ENGINE_PRIVATE=yes tests/engine.sh test_faults.py --engine [--repeat N] [WORD...]
+                                                    against an engine of its own, which it kills
 
 A cell is one launch with one fault at one step.  It is right when the exit status and every
 reason on standard error, in their order, are those of its row; when nothing came out but the
@@ -20,7 +21,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
@@ -716,6 +716,420 @@ for fault, words in (
 Cell("caller leaks 20 descriptors", "all", "0", launch=leaking)
 
 
+# --- a real engine -----------------------------------------------------------
+
+SOCKET = os.environ.get("ENGINE_SOCKET", "")
+AGAIN = os.environ.get("ENGINE_AGAIN", "")
+IMAGE = os.environ.get("ENGINE_IMAGE", "")
+
+# Stands before the real client: tells the test which command it is about to run, or has run, and
+# waits for leave to go on; once, at the step and moment that the file "stop" names.
+WRAPPER = """#!/bin/sh
+dir=${0%%/*}
+case "$3 $4 $*" in
+"image inspect"*) kind=image ;;
+"container create"*) kind=create ;;
+"container ls"*dev.cofferdam.roots*) kind=admit ;;
+"container ls"*) kind=find ;;
+"container inspect"*"{{json .}}"*) kind=verify ;;
+"container inspect"*) kind=result ;;
+"container start"*) kind=start ;;
+*) kind=rm ;;
+esac
+echo $kind >>"$dir/log"
+read -r stop <"$dir/stop"
+[ "$stop" != "$kind before" ] || { echo >"$dir/at"; read -r _ <"$dir/go"; }
+[ "$stop" = "$kind after" ] || exec %s "$@"
+%s "$@"
+status=$?
+echo >"$dir/at"
+read -r _ <"$dir/go"
+exit $status
+"""
+
+
+class EngineFault(FaultCase):
+    """A launch against the engine that can be stopped at a docker command."""
+
+    def __init__(self, tree, name, client):
+        super().__init__(tree, name)
+        self.client = client
+        self.groups = [int(os.environ["ENGINE_GID"])]
+        self.config["image"] = IMAGE
+        self.config["docker"]["host"] = "unix://" + SOCKET
+        self.socket = SOCKET
+        os.mkdir(self.dir + "/bin", 0o755)
+        self.docker = self.write("bin/docker", WRAPPER % (client, client), 0o755)
+        self.write("bin/log", "")
+        os.chmod(self.dir + "/bin/log", 0o666)
+        self.fifo = {}
+        for kind in ("at", "go"):
+            os.mkfifo(self.dir + "/bin/" + kind)
+            os.chmod(self.dir + "/bin/" + kind, 0o666)
+            self.fifo[kind] = os.open(self.dir + "/bin/" + kind, os.O_RDWR | os.O_NONBLOCK)
+            self.undo.append(lambda fd=self.fifo[kind]: os.close(fd))
+        self.stop_at("")
+        self.turn["text"] = "say hello"
+
+    def stop_at(self, text):
+        self.write("bin/stop.new", text + "\n")
+        os.rename(self.dir + "/bin/stop.new", self.dir + "/bin/stop")
+
+    def log(self):
+        with open(self.dir + "/bin/log") as file:
+            return file.read().split()
+
+    def engine_rows(self):
+        done = subprocess.run(
+            [self.client, "--host", "unix://" + SOCKET, "container", "ls", "--all", "--no-trunc",
+             "--filter", "label=dev.cofferdam.state", "--format",
+             '{{.ID}} {{.Names}} {{.Label "dev.cofferdam.run"}} {{.State}} '
+             '{{.Label "dev.cofferdam.roots"}}'], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Failure("docker container ls\nobserved: " + done.stderr)
+        return [row.split(" ", 4) for row in done.stdout.splitlines() if self.dir + "/" in row]
+
+    def containers(self):
+        return [row[0] for row in self.engine_rows()]
+
+    def reached(self):
+        """Waits until the launch is at its step."""
+        def there():
+            if self.process.poll() is not None:
+                raise Failure("it never came to the step\nobserved: %s %s" % (
+                    self.process.returncode, self.process.stderr.read()))
+            try:
+                return os.read(self.fifo["at"], 1)
+            except BlockingIOError:
+                return False
+        wait_for("it is at its step", there)
+        self.stop_at("")
+        self.seen = len(self.log())
+
+    def is_running(self):
+        wait_for("the worker runs", lambda: [row for row in self.engine_rows()
+                                             if row[3] == "running"])
+        # Past its turn: one whose input is cut off before that ends by itself.
+        wait_for("it sleeps", lambda: b"sleep" in subprocess.run(
+            [self.client, "--host", "unix://" + SOCKET, "container", "top", self.containers()[0]],
+            capture_output=True, check=False).stdout)
+        self.seen = len(self.log())
+
+    def let_go(self):
+        os.write(self.fifo["go"], b"\n")
+
+    def moved_on(self, commands):
+        """Waits until the launch is so many commands further, or has ended."""
+        wait_for("it goes on", lambda: self.process.poll() is not None or
+                 len(self.log()) >= self.seen + commands)
+
+
+def clients():
+    found = []
+    for directory in ["/usr/bin"] + os.environ["PATH"].split(":"):
+        path = os.path.join(directory, "docker")
+        if os.access(path, os.X_OK) and os.path.realpath(path) not in map(os.path.realpath, found):
+            if os.stat(os.path.realpath(path)).st_uid == 0:
+                found.append(path)
+    return found
+
+
+def version(client):
+    done = subprocess.run([client, "--version"], capture_output=True, text=True, check=False)
+    return re.sub(r"^Docker version ([^,]*),.*", r"\1", done.stdout.strip())
+
+
+def client_docker(case, *words):
+    done = subprocess.run([case.client, "--host", "unix://" + SOCKET, *words],
+                          capture_output=True, text=True, check=False)
+    holds("docker " + " ".join(words), done.returncode == 0, done.stderr)
+    return done.stdout.strip()
+
+
+def dockerd():
+    """Our own engine's process: the one with our socket on its command line."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % name, "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"dockerd") and b"unix://" + SOCKET.encode() in words:
+            return int(name)
+    return None
+
+
+def engine_down(number):
+    pid = dockerd()
+    os.kill(pid, number)
+    wait_for("dockerd has ended", lambda: not os.path.exists("/proc/%d" % pid))
+
+
+def engine_up():
+    with open(AGAIN, "w") as file:
+        file.write("again\n")
+    wait_for("dockerd answers", lambda: subprocess.run(
+        [ENGINE_CLIENTS[0], "--host", "unix://" + SOCKET, "version"], capture_output=True,
+        check=False, timeout=harness.SAFETY).returncode == 0)
+
+
+class EngineCell:
+    """One launch of a batch: all that share a fault suffer it together."""
+
+    def __init__(self, fault, client, step, when, expected, left, limits):
+        self.fault = "%s, docker %s" % (fault, version(client))
+        self.kind = fault
+        self.client = client
+        self.at = step
+        self.when = when
+        self.step = STEPS.get(step, step)
+        self.expected = expected
+        self.left = left
+        self.limits = limits
+
+    def name(self):
+        return "%s, %s" % (self.fault, self.step)
+
+    def begin(self, tree):
+        case = EngineFault(tree, self.name(), self.client)
+        case.limit(**self.limits)
+        if self.at == "worker runs":
+            case.turn["text"] = "sleep 600"
+        if self.when:
+            case.stop_at("%s %s" % (self.at, self.when))
+        case.process = case.begin()
+        feed(case.process, case.turn_bytes())
+        return case
+
+    def ready(self, case):
+        if self.when:
+            case.reached()
+        else:
+            case.is_running()
+
+    def finish(self, case):
+        """Of a launch that may end: (observed, left)."""
+        result = case.end(case.process, None)
+        observed = outcome(result)
+        case.printable(result.err)
+        equal("standard output", HELLO if result.status == 0 else b"", result.out)
+        return result, observed
+
+    def judge(self, case, result, observed):
+        """When the engine is there again."""
+        case.settle()
+        wanted = int(self.left[0])
+        if wanted:  # an engine that stood still may yet make it
+            wait_for("the residual is there", lambda: len(case.engine_rows()) == wanted)
+        kinds = []
+        for ident, name, run, _, _ in case.engine_rows():
+            line = [line for line in result.err.decode().splitlines()
+                    if "REVOKE_INCOMPLETE" in line and name in line and run in line and
+                    SOCKET in line and (ident in line or "of unknown id" in line)]
+            kinds.append("named" if line else "NOT NAMED")
+        left = "%d %s" % (len(kinds), ", ".join(kinds)) if kinds else "0"
+        equal("claims left", 1 if result.status == 80 else 0, len(case.claims()))
+        for path in case.state_files():
+            case.unlocked(path)
+        if result.status == 80:
+            for path in case.claims():
+                os.utime(path, (time.time() - 600,) * 2)
+            case.expect(case.manage("reap"), 0, out=None)
+        equal("containers after reap", [], case.containers())
+        case.limit(controlSeconds=120, removeSeconds=120, turnSeconds=120)
+        case.turn["text"] = "say hello"
+        case.expect(case.run(), 0, out=HELLO)
+        case.nothing_left()
+        return observed, left
+
+
+# --- what is done to the engine, once all of a batch are at their steps ------
+
+def up_again(cases):
+    engine_down(signal.SIGKILL)
+    engine_up()
+    for case in cases:
+        case.let_go()
+
+
+def restarted(cases):
+    engine_down(signal.SIGTERM)
+    engine_up()
+    for case in cases:
+        case.let_go()
+
+
+def down_meanwhile(cases):
+    """Back when every launch has met the engine's absence, and goes on or is over."""
+    engine_down(signal.SIGKILL)
+    for case in cases:
+        case.let_go()
+    for case in cases:
+        case.moved_on(3 if case.cell.at == "worker runs" else 1)
+    engine_up()
+
+
+def not_back_in_time(cases):
+    engine_down(signal.SIGKILL)
+    for case in cases:
+        case.let_go()
+    for case in cases:
+        case.process.wait(timeout=harness.SAFETY)
+    engine_up()
+
+
+def frozen(cases):
+    pid = dockerd()
+    os.kill(pid, signal.SIGSTOP)
+    for case in cases:
+        case.let_go()
+    for case in cases:
+        case.moved_on(1)
+    os.kill(pid, signal.SIGCONT)
+
+
+def frozen_too_long(cases):
+    pid = dockerd()
+    os.kill(pid, signal.SIGSTOP)
+    for case in cases:
+        case.let_go()
+    for case in cases:
+        case.process.wait(timeout=harness.SAFETY)
+    os.kill(pid, signal.SIGCONT)
+
+
+def removed(cases):
+    for case in cases:
+        client_docker(case, "container", "rm", "--force", case.containers()[0])
+        case.let_go()
+
+
+def killed(cases):
+    for case in cases:
+        client_docker(case, "container", "kill", case.containers()[0])
+        case.let_go()
+
+
+# Fault, what is done, limits, {step: (expected, left)}.  Where a launch outlives an engine that
+# comes back, image is left out: docker's answers to decide have a deadline of their own, shorter
+# than an engine may take.
+VANISHED, SLOW_TURN = "1 worker.vanished", "124 turn.deadline"
+KILLED, STAYED = "80 docker.failed remove.unconfirmed", "1 named"
+ENGINE = [
+    ("engine killed, up again", up_again, {},
+     {"create": ("0", "0"), "admit": ("0", "0"), "verify": ("0", "0"),
+      "start": ("0", "0"), "result": ("0", "0"), "rm": ("0", "0"), "find": ("0", "0")}),
+    ("engine restarted", restarted, {},
+     {"create": ("0", "0"), "admit": ("0", "0"), "verify": ("0", "0"),
+      "start": ("0", "0"), "result": ("0", "0"), "rm": ("0", "0"), "find": ("0", "0")}),
+    ("engine killed, back later", down_meanwhile, {},
+     {"image": (SAYS[1], "0"), "create": (NO_ID, "0"), "admit": (FAILED, "0"),
+      "verify": (FAILED, "0"), "start": (FAILED, "0"), "worker runs": (FAILED, "0"),
+      "result": (FAILED, "0"), "rm": ("0", "0"), "find": ("0", "0")}),
+    ("engine killed, back too late", not_back_in_time, {"removeSeconds": 3},
+     {"create": ("80 docker.create remove.unconfirmed", "0"), "admit": (KILLED, STAYED),
+      "verify": (KILLED, STAYED), "start": (KILLED, STAYED), "worker runs": (KILLED, STAYED),
+      "result": (KILLED, STAYED), "rm": (STAYS, STAYED), "find": (STAYS, "0")}),
+    ("engine frozen, goes on", frozen, {"controlSeconds": 8, "turnSeconds": 8},
+     {"image": (LATE, "0"), "create": (LATE, "0"), "admit": (LATE, "0"), "verify": (LATE, "0"),
+      "start": (SLOW_TURN, "0"), "worker runs": (SLOW_TURN, "0"), "result": (LATE, "0"),
+      "rm": ("0", "0"), "find": ("0", "0")}),
+    ("engine frozen too long", frozen_too_long,
+     {"controlSeconds": 8, "turnSeconds": 8, "removeSeconds": 3},
+     {"create": ("80 docker.deadline remove.unconfirmed", STAYED),
+      "admit": ("80 docker.deadline remove.unconfirmed", STAYED),
+      "verify": ("80 docker.deadline remove.unconfirmed", STAYED),
+      "start": ("80 turn.deadline remove.unconfirmed", STAYED),
+      "worker runs": ("80 turn.deadline remove.unconfirmed", STAYED),
+      "result": ("80 docker.deadline remove.unconfirmed", STAYED), "find": (STAYS, "0")}),
+    ("container removed by somebody else", removed, {},
+     {"admit": ("69 managed.unknown", "0"), "verify": (FAILED, "0"), "start": (VANISHED, "0"),
+      "worker runs": (VANISHED, "0"), "result": (VANISHED, "0"), "rm": ("0", "0"),
+      }),
+    ("container killed by somebody else", killed, {}, {"worker runs": ("1 worker.exit", "0")}),
+]
+
+
+def engine_batch(fault, act, cells, tree):
+    """{cell: (observed, left, problem)}: all begin, suffer, and are judged together."""
+    seen = {}
+    cases = {}
+
+    def guarded(cell, body, *rest):
+        try:
+            return body(*rest)
+        except Failure as failure:
+            seen.setdefault(cell, ("-", "-", str(failure)))
+        except Exception:
+            seen.setdefault(cell, ("-", "-", traceback.format_exc()))
+        return None
+
+    def start(cell):
+        case = guarded(cell, cell.begin, tree)
+        if case is not None:
+            case.cell = cell
+            cases[cell] = case
+            guarded(cell, cell.ready, case)
+
+    def judge(cell):
+        case = cases[cell]
+        done = guarded(cell, cell.finish, case)
+        if done and cell not in seen:
+            row = guarded(cell, cell.judge, case, *done)
+            if row:
+                observed, left = row
+                problem = "" if row == (cell.expected, cell.left) else \
+                    "expected: %s, left %s\nobserved: %s, left %s\n%s" % (
+                        cell.expected, cell.left, observed, left, harness.show(done[0].err))
+                seen[cell] = (observed, left, problem)
+            else:
+                observed = done[1]
+                seen[cell] = (observed, "-", seen[cell][2] + "\n" + harness.show(done[0].err))
+
+    with ThreadPoolExecutor(len(cells)) as pool:
+        for late in (False, True):  # the same deadline: image waits for nobody
+            list(pool.map(start, [cell for cell in cells if (cell.at == "image") == late]))
+        ready = [cell for cell in cells if cell in cases and cell not in seen]
+        for cell in cells:
+            if cell not in ready and cell in cases:
+                cases[cell].process.kill()
+        act([cases[cell] for cell in ready])
+        list(pool.map(judge, [cell for cell in cells if cell in cases]))
+    for case in cases.values():
+        for undo in case.undo:
+            undo()
+    return seen
+
+
+def run_engine(cells, report):
+    tree = Tree()
+    seen = {}
+    try:
+        for fault, act, _, _ in ENGINE:
+            batch = [cell for cell in cells if cell.kind == fault]
+            if batch:
+                begun = time.monotonic()
+                seen.update(engine_batch(fault, act, batch, tree))
+                if "TIMES" in os.environ:
+                    print("%.1f %s" % (time.monotonic() - begun, fault), flush=True)
+            for cell in batch:
+                report.one(cell.name(), seen[cell][2])
+    finally:
+        tree.stop()
+        tree.remove()
+    return seen
+
+
+def engine_cells():
+    return [EngineCell(fault, client, step, None if step == "worker runs" else "before",
+                       expected, left, limits)
+            for fault, _, limits, steps in ENGINE for client in ENGINE_CLIENTS
+            for step, (expected, left) in steps.items()]
+
+
+ENGINE_CLIENTS = clients()
+
+
 # --- the runner --------------------------------------------------------------
 
 def run_cell(tree, cell, body):
@@ -781,15 +1195,17 @@ def run_all(cells, report):
 
 def main():
     words = sys.argv[1:]
-    repeats = 1
+    repeats, run_cells, all_cells = 1, run_all, CELLS
+    if words[:1] == ["--engine"]:
+        words, run_cells, all_cells = words[1:], run_engine, engine_cells()
     if words[:1] == ["--repeat"]:
         repeats, words = int(words[1]), words[2:]
-    cells = [cell for cell in CELLS if not words or any(word in cell.name() for word in words)]
+    cells = [cell for cell in all_cells if not words or any(word in cell.name() for word in words)]
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     report = Report()
     runs = []
     for number in range(repeats):
-        runs.append(run_all(cells, report))
+        runs.append(run_cells(cells, report))
         if number == 0:
             print_table(cells, runs[0])
         print("# repeat %d of %d: %d passed, %d failed so far" % (
@@ -806,5 +1222,8 @@ def main():
 if __name__ == "__main__":
     if os.getuid() != 0:
         sys.exit("test_faults.py: run as root: every cell runs as a user of its own")
-    harness.FIRST_UID += 20000  # other suites may run at the same time
+    if "--engine" in sys.argv[1:2] and not AGAIN:
+        sys.exit("test_faults.py: run it by ENGINE_PRIVATE=yes tests/engine.sh")
+    # Other suites may run at the same time.
+    harness.FIRST_UID += 30000 if "--engine" in sys.argv[1:2] else 20000
     main()
