@@ -10,6 +10,12 @@
 
 #define WRITE_MS 5000 /* a FIFO that nobody reads is given up */
 
+bool audit_wait(const struct audit *audit)
+{
+	return audit->fd < 0 ||
+	       child_wait(NULL, 0, audit->fd, POLLOUT, child_now() + WRITE_MS) == CHILD_READY;
+}
+
 bool audit_say(struct audit *audit, enum audit_event event, const char *run,
                const char *container, int code, bool oom)
 {
@@ -30,7 +36,6 @@ bool audit_say(struct audit *audit, enum audit_event event, const char *run,
 	               utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min,
 	               utc.tm_sec, now.tv_nsec / 1000, ++audit->seq, names[event], run, container,
 	               code, oom ? "true" : "false");
-	return len > 0 && (size_t)len < sizeof(line) &&
-	       child_wait(NULL, 0, audit->fd, POLLOUT, child_now() + WRITE_MS) == CHILD_READY &&
+	return len > 0 && (size_t)len < sizeof(line) && audit_wait(audit) &&
 	       write(audit->fd, line, (size_t)len) == len;
 }

@@ -20,9 +20,12 @@ enum audit_event {
 };
 
 struct audit {
-	int fd; /* -1: none */
+	int fd; /* -1: none; O_NONBLOCK, so that no write to it blocks */
 	unsigned long seq; /* of the last line of this process */
 };
+
+/* Waits for room in a FIFO, but not for ever.  False: there is none, or a signal. */
+bool audit_wait(const struct audit *audit);
 
 /* run: nonce in hex.  container: id, "" when unknown.  code: the exit status so
  * far, or the worker's for AUDIT_EXIT.  False when the line was not written

@@ -2,6 +2,7 @@
 #include "checking.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 /* Each: docker, piped into policy. */
@@ -16,8 +17,9 @@ static const struct {
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 
-/* A check that cannot be started has ended with CHILD_LOST. */
-static void begin(struct run *run, size_t i)
+/* Returns our own copy of the pipe's read end.  A check that cannot be started has
+ * ended with CHILD_LOST. */
+static int begin(struct run *run, size_t i)
 {
 	struct child *docker = &run->child[2 * i], *policy = docker + 1;
 	int link[2];
@@ -25,22 +27,26 @@ static void begin(struct run *run, size_t i)
 	if (pipe2(link, O_CLOEXEC) != 0) {
 		*docker = (struct child){0, true, true, CHILD_LOST, -1, -1};
 		*policy = *docker;
-		return;
+		return -1;
 	}
 	docker_start(docker, &run->docker, checks[i].command, run->id, -1, link[1]);
 	run_policy(run, policy, checks[i].judge, 4, (const int[]){link[0], -1, -1, run->plan});
-	run_close(link, 2);
+	close(link[1]);
+	return link[0];
 }
 
-/* A check that has ended, or was stopped because another failed; docker's failure
- * comes before its reader's, which only saw too little, but not before the
- * reader's death, which docker only noticed. */
-static enum life_event judge(struct run *run, size_t i)
+/* A check that has ended, or was stopped because another failed.  A reader that
+ * failed at the end of what docker wrote only saw too little when docker failed: it
+ * closed the pipe before it can be waited for.  Our copy of the read end tells that
+ * from a reader that failed before; and docker gets no EPIPE. */
+static enum life_event judge(struct run *run, size_t i, int from, int64_t deadline)
 {
-	const struct child *docker = &run->child[2 * i], *policy = docker + 1;
-	const bool reader_lost = policy->ended && policy->status == CHILD_LOST;
+	struct child *docker = &run->child[2 * i], *policy = docker + 1;
+	struct pollfd end = {.fd = from, .events = POLLIN};
 
-	if (docker->ended && docker->status != 0 && !reader_lost)
+	if (policy->ended && poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)
+		child_wait(docker, 1, -1, 0, deadline);
+	if (docker->ended && docker->status != 0)
 		return run_fail_child(run, WHY_DOCKER_FAILED, docker, checks[i].words);
 	return policy->ended ? run_judged(run, policy) : E_OK;
 }
@@ -49,19 +55,24 @@ static enum life_event judge(struct run *run, size_t i)
 static enum life_event check(struct run *run, size_t first)
 {
 	unsigned seconds = run->order.control_seconds;
+	int64_t deadline = run_after(seconds);
+	enum executor_reason late = WHY_POLICY_DEADLINE;
 	enum life_event event = E_OK;
 	enum child_wait wait;
+	int from[CHECKS];
 
 	for (size_t i = first; i < CHECKS; i++)
-		begin(run, i);
-	wait = child_wait(&run->child[2 * first], 2 * (CHECKS - first), -1, 0,
-	                  run_after(seconds));
-	if (run_stopped(run, wait, WHY_DOCKER_DEADLINE, "docker container ls, inspect", seconds))
+		from[i] = begin(run, i);
+	wait = child_wait(&run->child[2 * first], 2 * (CHECKS - first), -1, 0, deadline);
+	for (size_t i = first; i < CHECKS; i++)
+		late = run->child[2 * i].ended ? late : WHY_DOCKER_DEADLINE;
+	if (run_stopped(run, wait, late, "docker container ls, inspect", seconds))
 		event = E_FAIL;
 	for (size_t i = first; event == E_OK && i < CHECKS; i++)
-		event = judge(run, i);
+		event = judge(run, i, from[i], deadline);
 	for (size_t i = 2 * first; i < 2 * CHECKS; i++)
 		child_finish(&run->child[i]);
+	run_close(&from[first], CHECKS - first);
 	return event;
 }
 

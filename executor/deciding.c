@@ -189,6 +189,7 @@ enum life_event deciding_argv(struct run *run)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0 ||
 	    pipe2(context, O_CLOEXEC) != 0 || pipe2(image, O_CLOEXEC) != 0)
 		return run_fail_errno(run, WHY_START, "socketpair, pipe");
+	audit_wait(&run->events); /* decide cannot wait; it says when its record was lost */
 	run_policy(run, child, "decide", 9,
 	             (const int[]){-1, -1, -1, fd[1], run->config, context[0], image[0],
 	                           run->audit, run->turn});

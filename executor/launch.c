@@ -186,12 +186,16 @@ static enum life_event unlock(struct run *run)
 
 static enum life_event remove_container(struct run *run)
 {
+	bool settle = run->action == A_SETTLE;
+
 	child_shield(true);
 	if (!run->sent)
 		return E_OK;
-	if (!run->verified) /* what create printed may be anybody's */
+	if (!run->verified) { /* what create printed may be anybody's, and ours yet to come */
+		settle = settle || run->id[0] != '\0';
 		run->id = memset(run->removal.id, 0, sizeof(run->removal.id));
-	if (removal_run(&run->removal, run->action == A_SETTLE)) {
+	}
+	if (removal_run(&run->removal, settle)) {
 		run_log(run, AUDIT_REMOVED, run->status); /* gone it is, whatever the file says */
 		return E_OK;
 	}

@@ -126,7 +126,7 @@ enum executor_reason self_config(const char *given, const char *home, int *fd, c
 }
 
 /* Opens a file of ours for writing, and tells its path.  A FIFO that nobody reads
- * is refused, not waited for. */
+ * is refused, not waited for, and neither is one that is full (audit.h). */
 static bool open_to_write(const char *given, int append, bool fifo, int *fd, char *path)
 {
 	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | append;
@@ -135,7 +135,7 @@ static bool open_to_write(const char *given, int append, bool fifo, int *fd, cha
 	*fd = open(given, flags, 0600);
 	return *fd >= 0 && fstat(*fd, &st) == 0 && self_trusts(&st) &&
 	       (S_ISREG(st.st_mode) || (fifo && S_ISFIFO(st.st_mode))) &&
-	       fcntl(*fd, F_SETFL, O_WRONLY | append) == 0 && self_path(*fd, path, SELF_PATH);
+	       self_path(*fd, path, SELF_PATH);
 }
 
 enum executor_reason self_audit(const char *given, int *fd, char *path)

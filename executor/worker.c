@@ -170,6 +170,7 @@ enum life_event worker_start(struct run *run)
 {
 	unsigned seconds = run->order.turn_seconds;
 	int64_t deadline = seconds == 0 ? INT64_MAX : run_after(seconds);
+	enum executor_reason late;
 	enum child_wait wait;
 
 	if (!run_same_roots(run))
@@ -177,10 +178,11 @@ enum life_event worker_start(struct run *run)
 	if (run_log(run, AUDIT_LAUNCH, 0) != E_OK)
 		return E_FAIL;
 	wait = run->session ? attend_session(run, deadline) : attend_turn(run, deadline);
+	late = run->child[0].ended ? WHY_POLICY_DEADLINE : WHY_TURN_DEADLINE;
 	child_stop(&run->child[0]);
 	while (run->hear >= 0) /* what it said last */
 		hear(run);
-	return run_stopped(run, wait, WHY_TURN_DEADLINE, "the worker", seconds) || run->status != 0
+	return run_stopped(run, wait, late, "the worker", seconds) || run->status != 0
 	               ? E_FAIL
 	               : E_OK;
 }
@@ -197,13 +199,16 @@ static enum life_event failed(struct run *run)
 	                len > 0 ? "; it says: " : "", said);
 }
 
-/* What the end of the worker means.  The worker's own failure comes before what is
- * wrong with its reply; success needs everybody to agree on it. */
+/* What the end of the worker means.  A reply that was refused while the worker was
+ * still writing ended it; else the worker's own failure comes before what is wrong with
+ * its reply.  Success needs everybody to agree on it. */
 static enum life_event judge(struct run *run, const struct result *result)
 {
 	const struct child *docker = &run->child[0], *reply = &run->child[1];
 	const char *error = NULL;
 
+	if (run->refused)
+		return run_judged(run, reply);
 	if (is(result, "created"))
 		return run_fail_child(run, WHY_WORKER_NEVER_RAN, docker, "docker container start");
 	if (!run->session && child_length(docker->err) > WORKER_STDERR_MAX)
@@ -213,9 +218,8 @@ static enum life_event judge(struct run *run, const struct result *result)
 		                result->word[4]);
 	run->exit_code = (int)strtonum(result->word[3], 0, INT_MAX, &error);
 	if (!is(result, "exited") || strcmp(result->word[1], "false") != 0 || error != NULL)
-		return run->refused ? run_judged(run, reply)
-		                    : run_fail_child(run, WHY_DOCKER_FAILED, docker,
-		                                     "docker left while the worker runs");
+		return run_fail_child(run, WHY_DOCKER_FAILED, docker,
+		                      "docker left while the worker runs");
 	run->ended = true;
 	run->oom = strcmp(result->word[2], "true") == 0;
 	run_log(run, AUDIT_EXIT, run->exit_code);

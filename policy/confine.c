@@ -93,14 +93,17 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	_exit(70);
 }
 
+/* And a reader that has gone is an error to be told: the audit file may be a FIFO. */
 static bool catch_traps(void)
 {
-	struct sigaction action;
+	struct sigaction action, ignore;
 
 	memset(&action, 0, sizeof(action));
 	action.sa_sigaction = on_trap;
 	action.sa_flags = SA_SIGINFO;
-	return sigaction(SIGSYS, &action, NULL) == 0;
+	memset(&ignore, 0, sizeof(ignore));
+	ignore.sa_handler = SIG_IGN;
+	return sigaction(SIGSYS, &action, NULL) == 0 && sigaction(SIGPIPE, &ignore, NULL) == 0;
 }
 
 /* No core file, no new process (for root this holds by seccomp alone), no

@@ -131,12 +131,12 @@ static bool ask_image(void *context, const char *endpoint, const char *reference
 		return false;
 	send_frame(frame_put_ask_image(frame, sizeof(frame), &ask));
 	status = take_answer(FRAME_ASK_IMAGE, LAUNCHING_IMAGE, &len);
-	if (status != 0) {
-		docker_failed(report, REASON_IMAGE_ABSENT, "docker image inspect", status);
+	if (len == SIZE_MAX) { /* first: docker fails when it is cut off */
+		report_add(report, REASON_IMAGE_ANSWER, "");
 		return false;
 	}
-	if (len == SIZE_MAX) {
-		report_add(report, REASON_IMAGE_ANSWER, "");
+	if (status != 0) {
+		docker_failed(report, REASON_IMAGE_ABSENT, "docker image inspect", status);
 		return false;
 	}
 	return judging_image(answer, len, arena, out, report);

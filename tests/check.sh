@@ -61,12 +61,21 @@ suite 'cofferdam and a scripted docker' /usr/bin/python3 -B tests/e2e/test_fake.
 suite 'cofferdam session and a scripted docker' /usr/bin/python3 -B tests/e2e/test_session.py
 suite 'doctor and a scripted docker' /usr/bin/python3 -B tests/e2e/test_doctor.py
 suite 'cofferdam, killed, and a scripted docker' /usr/bin/python3 -B tests/e2e/test_crash.py
+suite 'every fault at every step' /usr/bin/python3 -B tests/e2e/test_faults.py
 if [ "${ENGINE:-}" = no ] && [ "${CI:-}" != true ]; then
 	echo '== NOT RUN, because of ENGINE=no: cofferdam and a real Docker engine'
 elif engine_start; then
 	suite 'cofferdam and a real engine' /usr/bin/python3 -B tests/e2e/test_engine.py
 	suite 'cofferdam, killed, and a real engine' /usr/bin/python3 -B tests/e2e/test_crash.py
 	suite 'many launches at once' /usr/bin/python3 -B tests/e2e/test_concurrency.py
+	engine_stop
+	# Its own, which it kills.
+	if ENGINE_PRIVATE=yes engine_start; then
+		suite 'every fault of an engine' /usr/bin/python3 -B tests/e2e/test_faults.py --engine
+	else
+		echo 'not ok - no private Docker engine could be started'
+		failed=$((failed + 1))
+	fi
 	engine_stop
 else
 	echo 'not ok - no Docker engine could be reached or started (ENGINE=no leaves these tests out)'

@@ -13,6 +13,8 @@
 #   ENGINE_GID      the group that may use it
 #   ENGINE_IMAGE    the test worker's image (tests/image), imported
 #   ENGINE_SCRATCH  an empty directory of root's, everybody may enter it
+#   ENGINE_AGAIN    with ENGINE_PRIVATE=yes, which never takes the machine's own engine: dockerd
+#                   may be ended in any way, and a line written to this FIFO starts it again
 #
 # The private engine makes no bridge and no firewall rule.  It runs in mount and
 # process namespaces of its own: the places that dockerd and containerd write
@@ -39,6 +41,19 @@ engine_answers()
 		docker --host "unix://$1" version >/dev/null 2>&1
 }
 
+# dockerd, and dockerd again after every line that comes; the namespace stays, and with it what
+# dockerd left running.
+engine_again()
+{
+	trap 'kill -TERM "$engine"; wait "$engine"; exit 0' TERM
+	while :; do
+		"$@" &
+		engine=$!
+		wait "$engine"
+		read -r _ <"$ENGINE_AGAIN"
+	done
+}
+
 # The command that dockerd starts from: covers, then becomes dockerd.
 engine_inside()
 {
@@ -48,6 +63,7 @@ engine_inside()
 		shift
 	done
 	shift
+	[ -z "${ENGINE_AGAIN:-}" ] || engine_again "$@"
 	exec "$@"
 }
 
@@ -56,6 +72,11 @@ engine_launch()
 	base=$ENGINE_DIR/engine
 	mkdir -m 711 "$base"
 	echo '{}' >"$base/daemon.json"
+	ENGINE_AGAIN=
+	if [ "${ENGINE_PRIVATE:-}" = yes ]; then
+		ENGINE_AGAIN=$base/again
+		mkfifo -m 600 "$ENGINE_AGAIN" || return 1
+	fi
 	engine_made=
 	for covered in $ENGINE_COVERED; do
 		[ -d "$covered" ] && continue
@@ -124,8 +145,8 @@ engine_start()
 	mkdir -m 755 "$ENGINE_SCRATCH"
 	ENGINE_IMAGE=cofferdam-test:$$
 	ENGINE_SOCKET=$ENGINE_LOCAL
-	export ENGINE_SOCKET ENGINE_GID ENGINE_IMAGE ENGINE_SCRATCH
-	if engine_answers "$ENGINE_LOCAL"; then
+	export ENGINE_SOCKET ENGINE_GID ENGINE_IMAGE ENGINE_SCRATCH ENGINE_AGAIN
+	if [ "${ENGINE_PRIVATE:-}" != yes ] && engine_answers "$ENGINE_LOCAL"; then
 		ENGINE_GID=$(stat -L -c %g "$ENGINE_LOCAL")
 	else
 		ENGINE_SOCKET=$ENGINE_DIR/engine/docker.sock

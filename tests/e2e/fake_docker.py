@@ -1,15 +1,15 @@
-#!/usr/bin/python3 -IS
 # SPDX-License-Identifier: ISC
 """A docker command line client that talks to no engine.
 
-Installed as "docker" in a directory of root's.  Its environment is empty when
-cofferdam starts it, so it finds its orders in scenario.json beside itself:
+A few lines that call main() are installed as "docker" in a directory of root's.  Its environment
+is empty when cofferdam starts it, so it finds its orders in scenario.json beside itself:
 
   home    a directory that it may write: containers, log, lock, the worker's stdin
   image   what `image inspect` answers; null: there is no such image
   doctor  what --version, version and info answer: DOCTOR below, with these changes
   worker  how `container start` behaves: stdout (or [text, times]), stderr, exit, oom,
-          seconds, hang, endless (writes for ever), deaf (does not read stdin),
+          seconds, hang, endless (writes for ever), deaf (does not read stdin;
+          "close": closes it), leaves (a process that keeps its descriptors),
           echo (replies with its stdin's digest)
   rules   [{on: CLASS, nth: N (absent: every), ...}], the first that matches:
             signal_parent [number, "before" | "after"]   effect false: the engine does nothing
@@ -18,7 +18,8 @@ cofferdam starts it, so it finds its orders in scenario.json beside itself:
             flood N, flood_err N bytes      late SECONDS: the engine acts after we are gone
             swap [PATH, LINK-TARGET | null]: PATH becomes another directory, or a link
             lie {"A.B": value}: members of `container inspect`        vanish: it is gone
-            kill_policy SIGNAL: to every policy process of this user
+            cut: half of stdout     twice: stdout twice     shell TEXT: for /bin/sh, at first
+            policy [COMMAND, SIGNAL]: to that policy process, once it is there
             pad N: stdout is filled up with blanks to so many bytes    sleep SECONDS, at last
             hold SECONDS: a child of ours keeps our descriptors for so long
             foreign: afterwards each container is somebody else's, with its name
@@ -34,7 +35,7 @@ import signal
 import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.abspath(sys.argv[0]))
 
 # Flags of `container create` that take a value, and where it goes.
 VALUE = ("--pull --name --label --runtime --network --cap-drop --security-opt --user --memory "
@@ -437,7 +438,11 @@ def start(fake, words):
         raise Refusal(1, "Error response from daemon: " + worker["start_fails"])
     set_state(fake, item["Id"], Status="running", Running=True, Pid=os.getpid(), StartedAt=stamp())
     open(fake.home + "/worker-ran", "w").close()
+    if worker.get("deaf") == "close":
+        os.close(0)
     data = b"" if worker.get("deaf") else read_stdin(fake)
+    if worker.get("leaves") and os.fork() == 0:
+        time.sleep(3600)
     if worker.get("stderr"):
         text, times = pair(worker["stderr"])
         write_all(2, text.encode("latin-1") * times)
@@ -521,6 +526,22 @@ COMMANDS = {"create": create, "admit": ls, "ls": ls, "find": ls, "ours": ls, "ps
                           "warnings")}
 
 
+def policies(command):
+    """The processes of this user that are this policy command."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/status" % name) as file:
+                ours = "\nUid:\t%d\t" % os.getuid() in file.read()
+            with open("/proc/%s/cmdline" % name, "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue  # it has ended
+        if ours and words[:2] == [b"cofferdam-policy", command.encode()]:
+            found.append(int(name))
+    return found
+
+
 class Fake:
     def __init__(self):
         with open(HERE + "/scenario.json") as file:
@@ -587,16 +608,19 @@ class Fake:
             time.sleep(self.rule["hold"])
             os._exit(0)
 
-    def kill_policy(self):
-        if "kill_policy" not in self.rule:
+    def shell(self):
+        script = "set -e; exec </dev/null >/dev/null; " + self.rule.get("shell", "")
+        if "shell" in self.rule and os.system(script) != 0:
+            raise SystemExit("the rule's script failed: " + script)
+
+    def signal_policy(self):
+        if "policy" not in self.rule:
             return
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open("/proc/%s/cmdline" % name, "rb") as file:
-                    if b"cofferdam-policy" in file.read().split(b"\0")[0]:
-                        os.kill(int(name), self.rule["kill_policy"])
-            except OSError:
-                pass  # it has ended, or is another user's
+        command, number = self.rule["policy"]
+        while not (found := policies(command)):
+            time.sleep(0.01)  # the executor starts it beside us
+        for pid in found:
+            os.kill(pid, number)
 
     def act(self, kind, words):
         if self.rule.get("effect") is False:
@@ -608,14 +632,25 @@ class Fake:
 
     def act_later(self, kind, words):
         """An engine that carries a request out after its client has gone."""
+        ready, tell = os.pipe()
         if os.fork() == 0:
-            os.setsid()
+            os.setsid()  # before we end: our process group is killed then
+            os.close(ready)
+            os.close(tell)
             null = os.open("/dev/null", os.O_RDWR)
             for fd in (0, 1, 2):
                 os.dup2(null, fd)
             time.sleep(self.rule["late"])
             COMMANDS[kind](self, words)
             os._exit(0)
+        os.close(tell)
+        os.read(ready, 1)
+
+    def output(self, out):
+        out = self.rule.get("out", out)
+        if self.rule.get("cut"):
+            out = out[:len(out) // 2]
+        return out * 2 if self.rule.get("twice") else out
 
     def run(self):
         kind, words = classify(sys.argv[1:])
@@ -624,7 +659,8 @@ class Fake:
         self.hang("before")
         self.swap()
         self.vanish()
-        self.kill_policy()
+        self.shell()
+        self.signal_policy()
         status, out, say = 0, "", ""
         try:
             if kind not in COMMANDS:
@@ -640,18 +676,17 @@ class Fake:
         flood(2, self.rule.get("flood_err", 0))
         write_all(2, self.rule.get("say", say).encode("latin-1"))
         try:
-            out = self.rule.get("out", out).ljust(self.rule.get("pad", 0))
+            out = self.output(out).ljust(self.rule.get("pad", 0))
             write_all(1, out.encode("utf-8", "surrogateescape"))
         except BrokenPipeError:
             status = 1
         self.hang("after")
         time.sleep(self.rule.get("sleep", 0))
         if "die" in self.rule:
-            signal.signal(self.rule["die"], signal.SIG_DFL)
             os.kill(os.getpid(), self.rule["die"])
             time.sleep(3600)
         return self.rule.get("exit", status)
 
 
-if __name__ == "__main__":
+def main():
     os._exit(Fake().run())

@@ -223,23 +223,6 @@ def one_code_unit_more_is_refused(case):
     case.nothing_left()
 
 
-@test
-def worker_that_never_ends(case):
-    case.use_fake(worker={"hang": True})
-    case.limit(turnSeconds=1)
-    case.expect(case.run(), 124, "SANDBOX_TIMEOUT turn.deadline")
-    case.nothing_left()
-
-
-@test
-def worker_that_ignores_its_input(case):
-    case.use_fake(worker={"deaf": True})
-    case.turn["text"] = "x" * 30000
-    case.turn["prompt"] = "y" * 200000
-    case.expect(case.run(), 0, out=HELLO)
-    case.nothing_left()
-
-
 # --- documents ---------------------------------------------------------------
 
 @table([
@@ -503,58 +486,12 @@ def a_context_elsewhere_is_refused(case):
 
 # --- signals -----------------------------------------------------------------
 
-STEPS = ("image", "create", "admit", "verify", "start", "result", "rm", "find")
-
-
-@table([("%s %s %s" % (name, when, kind), kind, when, number)
-        for kind in STEPS for when in ("before", "after")
-        for name, number in (("SIGTERM", signal.SIGTERM),)] +
-       [("%s after create" % name, "create", "after", number)
-        for name, number in (("SIGINT", signal.SIGINT), ("SIGHUP", signal.SIGHUP),
-                             ("SIGQUIT", signal.SIGQUIT))])
-def signalled(case, name, kind, when, number):
-    case.use_fake([{"on": kind, "nth": 1, "signal_parent": [number, when]}])
-    case.expect(case.run(), 128 + number, "SANDBOX_ABORTED signal")
-    case.nothing_left()
-
-
-@test
-def signalled_while_the_worker_runs(case):
-    case.use_fake(worker={"hang": True})
-    process = case.begin()
-    process.stdin.write(case.turn_bytes())
-    process.stdin.close()
-    process.stdin = None
-    wait_for(lambda: os.path.exists(case.fake + "/stdin"))
-    process.send_signal(signal.SIGTERM)
-    case.expect(case.end(process, None), 143, "SANDBOX_ABORTED signal")
-    case.nothing_left()
-
-
 def wait_for(condition):
     end = time.monotonic() + 120
     while not condition():
         if time.monotonic() > end:
             raise Failure("it never came to the state that the test waits for")
         time.sleep(0.01)
-
-
-@test
-def signalled_before_the_turn_has_come(case):
-    case.use_fake()
-    process = case.begin()
-    process.stdin.write(b"{")  # policy is started when there is something to read
-    process.stdin.flush()
-    wait_for(lambda: any("cofferdam-policy" in line or "turn" in line.split()[-1:]
-                         for line in case.processes()))
-    process.send_signal(signal.SIGTERM)
-    status = process.wait(timeout=120)
-    process.stdin.close()
-    process.stdin = None
-    result = case.end(process, None)
-    equal("exit status; stderr was %r" % result.err, 143, status)
-    equal("docker was called", [], case.kinds())
-    case.nothing_left()
 
 
 @table([(("SIGKILL %s %s" % (when, kind)), kind, when)
@@ -586,36 +523,15 @@ def killed_while_the_worker_runs(case):
 
 @table([
     ("image: absent", [], {"image": None}, 69, "SANDBOX_UNAVAILABLE image.absent"),
-    ("image: garbage", [{"on": "image", "out": "?\n"}], {}, 69, "SANDBOX_UNAVAILABLE"),
-    ("image: a flood", [{"on": "image", "flood": 3000000}], {}, 69, "SANDBOX_UNAVAILABLE"),
-    ("image: dies", [{"on": "image", "effect": False, "die": 9}], {}, 69,
-     "SANDBOX_UNAVAILABLE"),
-    ("create: fails", [{"on": "create", "effect": False, "exit": 1, "say": "no\n"}], {}, 69,
+    ("create: short id", [{"on": "create", "out": "a" * 63 + "\n"}], {}, 69,
      "SANDBOX_UNAVAILABLE docker.create"),
-    ("create: warns", [{"on": "create", "say": "WARNING: no swap limit support\n"}], {}, 77,
-     "SANDBOX_POLICY docker.warning"),
-    ("create: garbage id", [{"on": "create", "out": "g" * 64 + "\n"}], {}, None, None),
-    ("create: short id", [{"on": "create", "out": "a" * 63 + "\n"}], {}, None, None),
-    ("create: upper-case id", [{"on": "create", "out": "A" * 64 + "\n"}], {}, None, None),
-    ("create: another id", [{"on": "create", "out": "a" * 64 + "\n"}], {}, None, None),
-    ("create: two ids", [{"on": "create", "out": ("a" * 64 + "\n") * 2}], {}, None, None),
-    ("create: no newline", [{"on": "create", "out": "a" * 64}], {}, None, None),
-    ("create: nothing", [{"on": "create", "out": ""}], {}, None, None),
-    ("create: a flood", [{"on": "create", "flood": 3000000}], {}, None, None),
-    ("create: dies after it was done", [{"on": "create", "die": 9}], {}, 69, None),
-    ("create: fails after it was done", [{"on": "create", "exit": 1, "out": ""}], {}, 69, None),
+    ("create: upper-case id", [{"on": "create", "out": "A" * 64 + "\n"}], {}, 69,
+     "SANDBOX_UNAVAILABLE docker.create"),
+    ("create: no newline", [{"on": "create", "out": "a" * 64}], {}, 69,
+     "SANDBOX_UNAVAILABLE docker.create"),
     ("create: hostile text", [{"on": "create", "effect": False, "exit": 1,
                                "say": "\x1b]0;owned\x07\x1b[31mred\x9b\n\r"}], {}, 69,
      "SANDBOX_UNAVAILABLE docker.create"),
-    ("admit: fails", [{"on": "admit", "exit": 1}], {}, 69, None),
-    ("admit: lies: nobody", [{"on": "admit", "out": ""}], {}, None, None),
-    ("admit: garbage", [{"on": "admit", "out": "[]\n"}], {}, 69,
-     "SANDBOX_UNAVAILABLE managed.unknown"),
-    ("admit: cut short", [{"on": "admit", "out": "[\"aaaa"}], {}, 69, None),
-    ("admit: dies", [{"on": "admit", "effect": False, "die": 9}], {}, 69, None),
-    ("verify: fails", [{"on": "verify", "effect": False, "exit": 1}], {}, 69, None),
-    ("verify: garbage", [{"on": "verify", "out": "{}\n"}], {}, None, None),
-    ("verify: dies", [{"on": "verify", "effect": False, "die": 9}], {}, 69, None),
     ("verify: network", [{"on": "verify", "lie": {"HostConfig.NetworkMode": "bridge"}}], {}, 77,
      "SANDBOX_POLICY verify.differs"),
     ("verify: privileged", [{"on": "verify", "lie": {"HostConfig.Privileged": True}}], {}, 77,
@@ -638,124 +554,16 @@ def killed_while_the_worker_runs(case):
      {}, 77, "SANDBOX_POLICY verify.differs"),
     ("verify: a new member", [{"on": "verify", "lie": {"HostConfig.Novelty": "on"}}], {}, 77,
      "SANDBOX_POLICY verify.differs"),
-    ("start: container is gone", [{"on": "start", "vanish": True}], {}, None, None),
-    ("start: vanished while running", [{"on": "result", "vanish": True}], {}, 1,
-     "SANDBOX_WORKER worker.vanished"),
-    ("start: exits 0 while the worker runs", [{"on": "start", "effect": False}], {}, None, None),
-    ("result: fails", [{"on": "result", "effect": False, "exit": 1}], {}, None, None),
-    ("result: garbage", [{"on": "result", "out": "exited\n"}], {}, None, None),
 ])
 def docker_misbehaves(case, name, rules, image, status, reason):
+    """What docker says; that it says nothing, or too much, is in test_faults.py."""
     case.use_fake(rules, **image)
-    result = case.run()
-    if status is None:
-        holds("it fails", result.status in (1, 69, 70, 77), result.status)
-    case.expect(result, result.status if status is None else status)
-    if reason is not None:
-        holds("stderr begins with " + reason,
-              " ".join((result.reasons() or [("", "")])[0]).startswith(reason), result.err)
-    if not name.startswith(("start", "result")):
-        equal("the worker ran", False, case.worker_ran())
-    case.nothing_left()
-
-
-@table([(kind,) for kind in ("image", "create", "admit", "verify", "start", "result")])
-def docker_hangs(case, kind):
-    """Every command has a deadline, and its process group is killed with it."""
-    case.use_fake([{"on": kind, "nth": 1, "hang": "before", "stubborn": True}])
-    case.limit(controlSeconds=3, turnSeconds=3)
-    result = case.run()
-    equal("exit status; stderr was %r" % result.err, 124 if kind == "start" else 69, result.status)
-    equal("standard output", b"", result.out)
-    case.nothing_left()
-
-
-@table([(kind,) for kind in ("create", "admit", "verify", "start", "result")])
-def docker_hangs_when_done(case, kind):
-    case.use_fake([{"on": kind, "nth": 1, "hang": "after"}])
-    case.limit(controlSeconds=3, turnSeconds=3)
-    result = case.run()
-    equal("exit status; stderr was %r" % result.err, 124 if kind == "start" else 69, result.status)
-    case.nothing_left()
-
-
-@test
-def context_hangs(case):
-    del case.config["docker"]
-    case.use_fake([{"on": "context", "hang": "before"}])
-    case.limit(controlSeconds=3)
-    result = case.run()
-    equal("exit status; stderr was %r" % result.err, 69, result.status)
+    case.expect(case.run(), status, reason)
+    equal("the worker ran", False, case.worker_ran())
     case.nothing_left()
 
 
 # --- removal -----------------------------------------------------------------
-
-@test
-def rm_fails_three_times(case):
-    case.use_fake([{"on": "rm", "nth": n, "effect": False, "exit": 1, "say": "busy\n"}
-                   for n in (1, 2, 3)])
-    case.expect(case.run(), 0, out=HELLO)
-    case.nothing_left()
-
-
-@test
-def rm_hangs_once(case):
-    case.use_fake([{"on": "rm", "nth": 1, "hang": "before", "stubborn": True}])
-    case.limit(controlSeconds=3)
-    case.expect(case.run(), 0, out=HELLO)
-    case.nothing_left()
-
-
-@test
-def confirmation_fails_once(case):
-    case.use_fake([{"on": "find", "nth": 1, "effect": False, "exit": 1}])
-    case.expect(case.run(), 0, out=HELLO)
-    case.nothing_left()
-
-
-@table([
-    ("rm does nothing and says 0", {"on": "rm", "effect": False}, 1),
-    ("rm always fails", {"on": "rm", "effect": False, "exit": 1}, 1),
-    ("rm hangs", {"on": "rm", "hang": "before", "stubborn": True}, 1),
-    ("ls never answers", {"on": "find", "hang": "before"}, 0),
-    ("ls always fails", {"on": "find", "exit": 1}, 0),
-    ("ls says that it is still there", {"on": "find", "out": "a" * 64 + "\n"}, 0),
-    ("ls writes garbage", {"on": "find", "out": "?\n"}, 0),
-])
-def not_removed(case, name, rule, left):
-    case.use_fake([rule])
-    case.limit(removeSeconds=6, controlSeconds=2)
-    result = case.run()
-    case.expect(result, 80)
-    holds("REVOKE_INCOMPLETE is said", b"REVOKE_INCOMPLETE remove.unconfirmed" in result.err,
-          result.err)
-    residual = case.containers()
-    equal("containers left", left, len(residual))
-    for ident in residual:
-        holds("the residual is named by its id or name",
-              ident.encode() in result.err or b"cofferdam-" in result.err, result.err)
-    case.settle()
-    equal("the claim stays for reap", 1, len(case.claims()))
-
-
-@test
-def not_removed_outranks_the_rest(case):
-    case.use_fake([{"on": "rm", "effect": False}], worker={"exit": 3})
-    case.limit(removeSeconds=3)
-    case.expect(case.run(), 80, None)
-
-
-@test
-def create_that_the_engine_carries_out_late(case):
-    """The client dies, and the container appears only then."""
-    case.use_fake([{"on": "create", "late": 1, "exit": 1, "out": ""}])
-    result = case.run()
-    holds("it fails", result.status in (69, 80), result.status)
-    case.settle()
-    equal("containers left", 0, len(case.containers()))
-    equal("the worker ran", False, case.worker_ran())
-
 
 @test
 def an_orphan_is_removed_by_the_next_launch(case):
@@ -769,78 +577,6 @@ def an_orphan_is_removed_by_the_next_launch(case):
     case.limit(removeSeconds=120)
     case.expect(case.run(), 0, out=HELLO)
     case.nothing_left()
-
-
-# --- standard descriptors ----------------------------------------------------
-
-@table([("%s closed" % ("+".join(str(n) for n in range(3) if mask >> n & 1) or "none"), mask)
-        for mask in range(8)])
-def closed_descriptors(case, name, mask):
-    case.use_fake()
-    path = case.write("turn.json", json.dumps(case.turn))
-    closing = " ".join("%d>&-" % n for n in range(3) if mask >> n & 1).replace("0>&-", "0<&-")
-    wrap = ["/bin/sh", "-c", 'exec "$@" ' + closing, "sh"]
-    result = case.run(["-t", path], wrap=wrap)
-    # With its standard output closed there is nowhere for the reply to go: that it says so, or
-    # that it ends well, is both right; that a descriptor of its own is taken for it is not.
-    if mask & 2:
-        holds("exit status with stdout closed", result.status in (0, 70), result.status)
-        equal("standard output", b"", result.out)
-    else:
-        case.expect(result, 0, out=HELLO)
-    for call in case.calls():
-        equal("descriptors of docker " + call["kind"], ["0", "1", "2"], sorted(call["fds"]))
-        for number, target in call["fds"].items():
-            holds("descriptor %s of docker %s" % (number, call["kind"]),
-                  re.match(r"pipe:|/memfd:|/dev/null$", target), target)
-    case.nothing_left()
-
-
-@table([
-    ("ignored", ["--ignore-signal=CHLD,PIPE,TERM,INT,HUP"]),
-    ("blocked", ["--block-signal"]),
-    ("both", ["--ignore-signal=CHLD,PIPE", "--block-signal=CHLD,PIPE,TERM,ALRM"]),
-])
-def signals_inherited(case, name, options):
-    case.use_fake()
-    case.expect(case.run(wrap=["/usr/bin/env", *options]), 0, out=HELLO)
-    for call in case.calls():
-        equal("blocked in docker " + call["kind"], 0, int(call["blocked"], 16))
-        equal("ignored in docker " + call["kind"], 0, int(call["ignored"], 16) & ~NOT_OURS)
-    case.nothing_left()
-
-
-@test
-def signals_inherited_still_end_it(case):
-    case.use_fake([{"on": "create", "signal_parent": [signal.SIGTERM, "after"]}])
-    wrap = ["/usr/bin/env", "--ignore-signal=TERM", "--block-signal=TERM"]
-    case.expect(case.run(wrap=wrap), 143, "SANDBOX_ABORTED signal")
-    case.nothing_left()
-
-
-@test
-def nobody_reads_the_reply(case):
-    case.use_fake()
-    reading, writing = os.pipe()
-    os.close(reading)
-    process = case.begin(stdout=writing)
-    os.close(writing)
-    result = case.end(process, case.turn_bytes())
-    equal("exit status; stderr was %r" % result.err, 70, result.status)
-    case.nothing_left()
-
-
-@test
-def descriptors_of_the_caller_stay_outside(case):
-    case.use_fake()
-    kept = [os.open("/etc/passwd", os.O_RDONLY) for _ in range(20)]
-    try:
-        case.expect(case.run(pass_fds=kept), 0, out=HELLO)
-    finally:
-        for fd in kept:
-            os.close(fd)
-    for call in case.calls():
-        equal("descriptors of docker " + call["kind"], ["0", "1", "2"], sorted(call["fds"]))
 
 
 # --- who may run it, and with what -------------------------------------------
@@ -1587,23 +1323,6 @@ def policy_is_confined(case):
         if command in ("turn", "reply"):
             paths = [call for name, call in list_ if name in ("openat", "statx", "newfstatat")]
             equal("paths that %s looked at" % command, [], paths)
-
-
-@test
-def a_policy_process_is_killed(case):
-    """The policy dies while docker works for it: nothing is created."""
-    case.use_fake([{"on": "image", "kill_policy": signal.SIGKILL}])
-    case.expect(case.run(), 70, "SANDBOX_PROTOCOL policy.crashed")
-    equal("docker was asked to create", [], case.calls("create"))
-    case.nothing_left()
-
-
-@table([(kind,) for kind in ("admit", "verify")])
-def a_filter_is_killed(case, kind):
-    case.use_fake([{"on": kind, "kill_policy": signal.SIGKILL}])
-    case.expect(case.run(), 70, "SANDBOX_PROTOCOL policy.crashed")
-    equal("the worker ran", False, case.worker_ran())
-    case.nothing_left()
 
 
 if __name__ == "__main__":
