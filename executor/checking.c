@@ -33,14 +33,14 @@ static void begin(struct run *run, size_t i)
 }
 
 /* A check that has ended, or was stopped because another failed; docker's failure
- * comes before its reader's, which only saw too little, but not before the
- * reader's death, which docker only noticed. */
+ * comes before its reader's, which only saw too little, but not before a reader
+ * that broke, which docker only noticed. */
 static enum life_event judge(struct run *run, size_t i)
 {
 	const struct child *docker = &run->child[2 * i], *policy = docker + 1;
-	const bool reader_lost = policy->ended && policy->status == CHILD_LOST;
+	const bool reader_broke = policy->ended && !run_sane(policy);
 
-	if (docker->ended && docker->status != 0 && !reader_lost)
+	if (docker->ended && docker->status != 0 && !reader_broke)
 		return run_fail_child(run, WHY_DOCKER_FAILED, docker, checks[i].words);
 	return policy->ended ? run_judged(run, policy) : E_OK;
 }
@@ -49,14 +49,17 @@ static enum life_event judge(struct run *run, size_t i)
 static enum life_event check(struct run *run, size_t first)
 {
 	unsigned seconds = run->order.control_seconds;
+	const struct child *docker = run->child;
 	enum life_event event = E_OK;
+	enum executor_reason late;
 	enum child_wait wait;
 
 	for (size_t i = first; i < CHECKS; i++)
 		begin(run, i);
 	wait = child_wait(&run->child[2 * first], 2 * (CHECKS - first), -1, 0,
 	                  run_after(seconds));
-	if (run_stopped(run, wait, WHY_DOCKER_DEADLINE, "docker container ls, inspect", seconds))
+	late = docker[0].ended && docker[2].ended ? WHY_POLICY_DEADLINE : WHY_DOCKER_DEADLINE;
+	if (run_stopped(run, wait, late, "docker container ls, inspect", seconds))
 		event = E_FAIL;
 	for (size_t i = first; event == E_OK && i < CHECKS; i++)
 		event = judge(run, i);

@@ -204,7 +204,7 @@ static enum life_event judge(struct run *run, const struct result *result)
 	const struct child *docker = &run->child[0], *reply = &run->child[1];
 	const char *error = NULL;
 
-	if (is(result, "created"))
+	if (is(result, "created") && !run->refused)
 		return run_fail_child(run, WHY_WORKER_NEVER_RAN, docker, "docker container start");
 	if (!run->session && child_length(docker->err) > WORKER_STDERR_MAX)
 		return run_fail(run, WHY_WORKER_STDERR, "more than %d bytes", WORKER_STDERR_MAX);
@@ -221,7 +221,7 @@ static enum life_event judge(struct run *run, const struct result *result)
 	run_log(run, AUDIT_EXIT, run->exit_code);
 	if (run->exit_code != 0)
 		return failed(run);
-	if (!run->session && run_judged(run, reply) != E_OK)
+	if (!run->session && (run_judged(run, reply) != E_OK || !run_take_line(run, reply)))
 		return E_FAIL;
 	if (docker->status != 0) /* the connection was lost, and who knows what with it */
 		return run_fail_child(run, WHY_DOCKER_FAILED, docker, "docker container start");
