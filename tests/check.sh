@@ -60,6 +60,8 @@ done
 suite 'cofferdam and a scripted docker' /usr/bin/python3 -B tests/e2e/test_fake.py
 suite 'cofferdam session and a scripted docker' /usr/bin/python3 -B tests/e2e/test_session.py
 suite 'doctor and a scripted docker' /usr/bin/python3 -B tests/e2e/test_doctor.py
+suite 'a policy that lies' /usr/bin/python3 -B tests/e2e/test_hostile.py
+suite 'an attacker inside each policy process' /usr/bin/python3 -B tests/e2e/test_probe.py
 if [ "${ENGINE:-}" = no ] && [ "${CI:-}" != true ]; then
 	echo '== NOT RUN, because of ENGINE=no: cofferdam and a real Docker engine'
 elif engine_start; then
