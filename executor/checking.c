@@ -38,15 +38,17 @@ static int begin(struct run *run, size_t i)
 /* A check that has ended, or was stopped because another failed.  A reader that
  * failed at the end of what docker wrote only saw too little when docker failed: it
  * closed the pipe before it can be waited for.  Our copy of the read end tells that
- * from a reader that failed before; and docker gets no EPIPE. */
+ * from a reader that failed before; and docker gets no EPIPE.  A reader that broke
+ * comes first. */
 static enum life_event judge(struct run *run, size_t i, int from, int64_t deadline)
 {
 	struct child *docker = &run->child[2 * i], *policy = docker + 1;
 	struct pollfd end = {.fd = from, .events = POLLIN};
+	const bool broke = policy->ended && policy->status != 0 && !say_refuses(policy->status);
 
 	if (policy->ended && poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)
 		child_wait(docker, 1, -1, 0, deadline);
-	if (docker->ended && docker->status != 0)
+	if (docker->ended && docker->status != 0 && !broke)
 		return run_fail_child(run, WHY_DOCKER_FAILED, docker, checks[i].words);
 	return policy->ended ? run_judged(run, policy) : E_OK;
 }

@@ -22,6 +22,7 @@ enum life_event deciding_turn(struct run *run)
 	struct child *child = &run->child[0];
 	int64_t deadline = child_now() + READ_MS;
 	enum child_wait wait;
+	bool taken;
 
 	if (run->session)
 		return E_OK;
@@ -31,16 +32,15 @@ enum life_event deciding_turn(struct run *run)
 		run_policy(run, child, "turn", 3, (const int[]){run->turn_in, -1, -1});
 		wait = child_wait(child, 1, -1, 0, deadline);
 	}
-	if (run_stopped(run, wait, WHY_POLICY_DEADLINE, "reading the turn", READ_MS / 1000) ||
-	    run_judged(run, child) != E_OK) {
-		child_finish(child);
-		return E_FAIL;
-	}
-	run->turn = child->out;
-	run->turn_bytes = child_length(child->out);
-	child->out = -1;
+	taken = !run_stopped(run, wait, WHY_POLICY_DEADLINE, "reading the turn",
+	                     READ_MS / 1000) &&
+	        run_judged(run, child) == E_OK && run_take_line(run, child);
 	child_finish(child);
-	return child_seal(run->turn) ? E_OK : run_fail_errno(run, WHY_START, "sealing the turn");
+	if (!taken)
+		return E_FAIL;
+	run->turn_bytes = run->line_bytes;
+	run->turn = child_document(run->line, run->line_bytes);
+	return run->turn >= 0 ? E_OK : run_fail_errno(run, WHY_START, "the turn");
 }
 
 static const char *variable(const char *name)
@@ -74,6 +74,18 @@ static size_t put_facts(struct run *run)
 	return frame_put_facts(run->frame, sizeof(run->frame), &facts);
 }
 
+/* A message before the answer to the last one, or behind an empty one, which
+ * reads as the end: nothing that may still come. */
+static bool spoke_early(struct run *run, int fd)
+{
+	ssize_t len = channel_receive(fd, run->frame, sizeof(run->frame), MSG_DONTWAIT);
+
+	if (len == 0 || (len < 0 && (errno == EAGAIN || errno == ECONNRESET)))
+		return false;
+	run_fail(run, WHY_POLICY_PROTOCOL, "%s", "a message out of turn");
+	return true;
+}
+
 /* Runs the docker command that a question asks for, straight into the pipe that
  * decide reads, and tells decide how it ended.  False: on record. */
 static bool answer(struct run *run, int fd, enum docker_command command,
@@ -96,6 +108,8 @@ static bool answer(struct run *run, int fd, enum docker_command command,
 		answered.status = (uint8_t)child->status;
 	child_finish(child);
 	if (run_stopped(run, wait, WHY_DOCKER_DEADLINE, "docker inspect", ASK_SECONDS))
+		return false;
+	if (spoke_early(run, fd))
 		return false;
 	len = frame_put_answered(frame, sizeof(frame), &answered);
 	return channel_send(fd, frame, len) == 0 || errno == EPIPE;
@@ -169,7 +183,8 @@ static enum life_event decided(struct run *run, struct child *child, int fd, int
 	if (!ended)
 		return E_FAIL;
 	wait = child_wait(child, 1, -1, 0, deadline);
-	if (run_stopped(run, wait, WHY_POLICY_DEADLINE, "the decision", DECIDE_MS / 1000))
+	if (run_stopped(run, wait, WHY_POLICY_DEADLINE, "the decision", DECIDE_MS / 1000) ||
+	    spoke_early(run, fd))
 		return E_FAIL;
 	if (run_judged(run, child) == E_OK)
 		return run->frame_bytes > 0

@@ -166,15 +166,18 @@ static void look_config(struct finding *out)
 	note(out, why, "%s", given(OPTION_CONFIG));
 	if (why != WHY_NONE || !run_policy(out, argv, env))
 		return;
-	note(out, status < 0 ? WHY_POLICY_CRASHED : WHY_NONE, "%s: allowed", path);
-	if (status <= 0)
+	note(out, WHY_NONE, "%s: allowed", path);
+	if (status == 0)
 		return;
+	if (!say_refuses(status) || !say_refusal(error, strlen(error), code, out->reason)) {
+		note(out, WHY_POLICY_CRASHED, "exit status %d %s", status, error);
+		return;
+	}
+	say_clear();
 	out->verdict = FAIL;
 	out->status = status;
 	out->mend = "mend what is named; cofferdam-policy explain tells more";
 	strlcpy(out->found, error, sizeof(out->found));
-	say_refusal(error, strlen(error), code, out->reason);
-	say_clear();
 }
 
 /* A launch would make it: could it?  path is cut to what is there. */

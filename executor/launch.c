@@ -213,16 +213,12 @@ static enum life_event drop_claim(struct run *run)
 /* The reply, now that the container is gone. */
 static enum life_event release(struct run *run)
 {
-	static char reply[CHILD_OUT_MAX];
-	size_t len = child_length(run->child[1].out);
-
 	child_shield(false);
 	if (run->status != 0) /* of an audit line: there is no success without it */
 		return E_FAIL;
 	if (run->session)
 		return E_OK;
-	if (pread(run->child[1].out, reply, len, 0) == (ssize_t)len &&
-	    child_put(STDOUT_FILENO, reply, len, INT64_MAX))
+	if (child_put(STDOUT_FILENO, run->line, run->line_bytes, INT64_MAX))
 		return E_OK;
 	return child_signal() != 0 ? run_signalled(run)
 	                           : run_fail_errno(run, WHY_OUTPUT, "standard output");

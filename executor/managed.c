@@ -54,12 +54,11 @@ void managed_judge(struct managed *managed, const struct child *policy)
 	char code[SAY_WORD], reason[SAY_WORD];
 	size_t len = child_read(policy->err, text, sizeof(text));
 
-	if (policy->status == say_row(WHY_DOCKER_FAILED)->status) {
-		say_refusal(text, len, code, reason);
+	if (policy->status == say_row(WHY_DOCKER_FAILED)->status &&
+	    say_refusal(text, len, code, reason))
 		tell(managed, policy->status);
-	} else {
+	else
 		managed_fail(managed, WHY_POLICY_CRASHED, "exit status %d %s", policy->status, text);
-	}
 }
 
 static const char *choose_endpoint(const struct options *options)

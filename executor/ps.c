@@ -75,8 +75,10 @@ static void show(struct managed *managed, const struct child *child)
 
 	for (off_t at = 0; good && left > 0; left -= len, at += (off_t)len) {
 		len = left < sizeof(bytes) ? left : sizeof(bytes);
-		good = pread(child->out, bytes, len, at) == (ssize_t)len &&
-		       managed_put(managed, bytes, len);
+		good = pread(child->out, bytes, len, at) == (ssize_t)len && say_plain(bytes, len);
+		if (!good)
+			managed_fail(managed, WHY_POLICY_PROTOCOL, "%s", "not a text");
+		good = good && managed_put(managed, bytes, len);
 	}
 	if (child->status != 0)
 		managed_judge(managed, child);

@@ -84,7 +84,6 @@ bool run_stopped(struct run *run, enum child_wait wait, enum executor_reason lat
 /* A policy process that ended: content, refused, or broken. */
 enum life_event run_judged(struct run *run, const struct child *child)
 {
-	static const char refusals[] = {65, 66, 69, 70, 75, 76, 77, 78};
 	static char text[SAY_CHILD];
 	char code[SAY_WORD], reason[SAY_WORD];
 	size_t len;
@@ -92,11 +91,24 @@ enum life_event run_judged(struct run *run, const struct child *child)
 	if (child->status == 0)
 		return E_OK;
 	len = child_read(child->err, text, sizeof(text));
-	if (child->status == CHILD_LOST || !memchr(refusals, child->status, sizeof(refusals)))
+	if (!say_refuses(child->status) || !say_refusal(text, len, code, reason))
 		return run_fail(run, WHY_POLICY_CRASHED, "exit status %d %s", child->status, text);
-	say_refusal(text, len, code, reason);
 	run_record(run, child->status, code, reason);
 	return E_FAIL;
+}
+
+bool run_take_line(struct run *run, const struct child *child)
+{
+	const size_t len = child_length(child->out);
+	const bool good = len > 1 && len <= sizeof(run->line) &&
+	                  pread(child->out, run->line, len, 0) == (ssize_t)len &&
+	                  run->line[0] == '{' && say_plain(run->line, len) &&
+	                  memchr(run->line, '\n', len) == run->line + len - 1;
+
+	run->line_bytes = good ? len : 0;
+	if (!good)
+		run_fail(run, WHY_POLICY_PROTOCOL, "%zu bytes that are not a line of text", len);
+	return good;
 }
 
 int64_t run_after(unsigned seconds)

@@ -39,6 +39,8 @@ struct run {
 	int plan;
 	int hear; /* the worker's standard error, while docker runs */
 	size_t turn_bytes;
+	char line[CHILD_OUT_MAX]; /* what run_take_line has taken */
+	size_t line_bytes;
 
 	char home[SELF_PATH];
 	char config_path[SELF_PATH];
@@ -89,6 +91,11 @@ bool run_stopped(struct run *run, enum child_wait wait, enum executor_reason lat
                  const char *what, unsigned seconds);
 /* A policy process that ended: E_OK, or on record: refused, or broken. */
 enum life_event run_judged(struct run *run, const struct child *child);
+/* Copies the line of JSON text, as far as that can be told without reading it, that
+ * a filter has written which ended well: a process that it left behind could still
+ * change its file.  False: on record. */
+__attribute__((warn_unused_result)) bool run_take_line(struct run *run,
+                                                       const struct child *child);
 
 /* One line in the audit file, if there is one. */
 enum life_event run_log(struct run *run, enum audit_event what, int code);

@@ -96,7 +96,7 @@ static void take_word(const char **text, const char *before, const char *set, ch
 	*text += len > 0 ? skip + len : 0;
 }
 
-void say_refusal(const char *bytes, size_t len, char *code, char *reason)
+bool say_refusal(const char *bytes, size_t len, char *code, char *reason)
 {
 	static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 	static const char lower[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
@@ -108,8 +108,30 @@ void say_refusal(const char *bytes, size_t len, char *code, char *reason)
 	json = text[0] == '{';
 	take_word(&at, json ? "{\"code\":\"" : "cofferdam: ", upper, code);
 	take_word(&at, json ? "\",\"reason\":\"" : " ", lower, reason);
+	if (code[0] == '\0' || reason[0] == '\0')
+		return false;
 	strlcat(said, text, sizeof(said));
 	strlcat(said, "\n", sizeof(said));
+	return true;
+}
+
+bool say_refuses(int status)
+{
+	static const int statuses[] = {65, 66, 69, 70, 75, 76, 77, 78};
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+		found = found || status == statuses[i];
+	return found;
+}
+
+bool say_plain(const char *bytes, size_t len)
+{
+	bool plain = true;
+
+	for (size_t i = 0; i < len; i++)
+		plain = plain && ((unsigned char)bytes[i] >= ' ' || bytes[i] == '\n');
+	return plain;
 }
 
 static int rank(int status)

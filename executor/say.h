@@ -44,8 +44,17 @@ __attribute__((format(printf, 3, 0))) void say_about(enum executor_reason why, b
                                                      const char *format, va_list words);
 
 /* The lines of a policy process that refused, escaped.  code and reason get
- * its words for them (each of SAY_WORD bytes), "" when the first line has none. */
-void say_refusal(const char *bytes, size_t len, char *code, char *reason);
+ * its words for them (each of SAY_WORD bytes).  False, and nothing is said, when
+ * the first line does not have both. */
+__attribute__((warn_unused_result)) bool say_refusal(const char *bytes, size_t len, char *code,
+                                                     char *reason);
+
+/* A policy process may refuse with this exit status. */
+bool say_refuses(int status);
+
+/* True iff no byte is a control character, newlines aside: what a policy process
+ * wrote does not steer the terminal that it goes to. */
+bool say_plain(const char *bytes, size_t len);
 
 /* The graver of two exit statuses (0: none yet), of equals the first. */
 int say_graver(int status, int later);

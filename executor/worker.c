@@ -225,9 +225,9 @@ static enum life_event judge(struct run *run, const struct result *result)
 	run_log(run, AUDIT_EXIT, run->exit_code);
 	if (run->exit_code != 0)
 		return failed(run);
-	if (docker->status != 0 && !run->refused) /* who knows what of the reply is lost */
+	if (docker->status != 0) /* who knows what of the reply is lost */
 		return run_fail_child(run, WHY_DOCKER_FAILED, docker, "docker container start");
-	if (!run->session && run_judged(run, reply) != E_OK)
+	if (!run->session && (run_judged(run, reply) != E_OK || !run_take_line(run, reply)))
 		return E_FAIL;
 	return run_same_roots(run)
 	               ? E_OK

@@ -32,8 +32,6 @@ static const int pure[] = {
 
 static const int paths[] = {
 	SCMP_SYS(close),
-	SCMP_SYS(fstat),
-	SCMP_SYS(newfstatat),
 	SCMP_SYS(statx),
 	SCMP_SYS(readlinkat),
 };

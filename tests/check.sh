@@ -62,6 +62,8 @@ suite 'cofferdam session and a scripted docker' /usr/bin/python3 -B tests/e2e/te
 suite 'doctor and a scripted docker' /usr/bin/python3 -B tests/e2e/test_doctor.py
 suite 'cofferdam, killed, and a scripted docker' /usr/bin/python3 -B tests/e2e/test_crash.py
 suite 'every fault at every step' /usr/bin/python3 -B tests/e2e/test_faults.py
+suite 'a policy that lies' /usr/bin/python3 -B tests/e2e/test_hostile.py
+suite 'an attacker inside each policy process' /usr/bin/python3 -B tests/e2e/test_probe.py
 if [ "${ENGINE:-}" = no ] && [ "${CI:-}" != true ]; then
 	echo '== NOT RUN, because of ENGINE=no: cofferdam and a real Docker engine'
 elif engine_start; then

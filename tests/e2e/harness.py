@@ -127,6 +127,7 @@ class Case:
         self.workspace = self.own_dir("home/workspace", 0o755)
         self.state = self.own_dir("home/state", 0o700)
         self.socket = self.dir + "/engine.sock"
+        self.bin = tree.bin
         self.docker = "/usr/bin/docker"
         self.fake = None
         self.config = {
@@ -217,7 +218,7 @@ class Case:
     def argv(self, command, options, config):
         config_file = self.write("config.json", config if isinstance(config, str)
                                  else json.dumps(config))
-        return [self.tree.bin + "/cofferdam", command, "-c", config_file,
+        return [self.bin + "/cofferdam", command, "-c", config_file,
                 "--state-dir", self.state, "--docker", self.docker, *options]
 
     def spawn(self, argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more):
@@ -253,7 +254,7 @@ class Case:
 
     def manage(self, command, *words, **more):
         """ps, stop, reap or doctor, which read no config."""
-        argv = [self.tree.bin + "/cofferdam", command, "--host", self.config["docker"]["host"],
+        argv = [self.bin + "/cofferdam", command, "--host", self.config["docker"]["host"],
                 "--state-dir", self.state, "--docker", self.docker, *words]
         return self.end(self.spawn(argv, **more))
 

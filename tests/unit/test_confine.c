@@ -38,7 +38,7 @@
 
 static const long pure[] = {SYS_read, SYS_pread64, SYS_write, SYS_clock_gettime, SYS_exit_group};
 /* openat, sendmsg and recvmsg are allowed by their arguments only: below. */
-static const long paths[] = {SYS_close, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_readlinkat};
+static const long paths[] = {SYS_close, SYS_statx, SYS_readlinkat};
 
 #ifdef SANITIZED
 /* As in policy/filter.c: what the sanitizers' run time needs on top. */
