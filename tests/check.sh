@@ -57,6 +57,7 @@ suite()
 for script in tests/conformance/*.py tests/schema/*.py; do
 	suite "$script" /usr/bin/python3 -B "$script"
 done
+suite 'the corpora of the fuzz targets' tests/fuzz.sh replay
 suite 'cofferdam and a scripted docker' /usr/bin/python3 -B tests/e2e/test_fake.py
 if [ "${ENGINE:-}" = no ] && [ "${CI:-}" != true ]; then
 	echo '== NOT RUN, because of ENGINE=no: cofferdam and a real Docker engine'
