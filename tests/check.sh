@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: ISC
 #
 # Everything that runs the two programs as a user would: the conformance cases,
-# cofferdam against a scripted docker client, cofferdam against a real engine.
+# cofferdam against a scripted docker client, cofferdam against a real engine;
+# and the corpora of the fuzz targets.
 # (Unit tests: make unit.)  Ends with one line, "N passed, N failed"; exit
 # status 1 when anything failed.
 #
