@@ -10,9 +10,10 @@
 #   tests/fuzz.sh merge [TARGET...]    the corpora anew: as few of what is there and of what
 #                                      was found as reach the same
 #
-# A corpus is one archive, tests/fuzz/corpus/TARGET.tar.gz, a file an input.  New
-# finds go to $B/fuzz/found/TARGET, what ends a target to $B/fuzz/crash/TARGET;
-# only merge writes to the tree.  B: the build directory.
+# A corpus is one archive, tests/fuzz/corpus/TARGET.tar.gz, a file an input; those
+# that are called keep-* are there for what they are, and stay.  New finds go to
+# $B/fuzz/found/TARGET, what ends a target to $B/fuzz/crash/TARGET; only merge
+# writes to the tree.  B: the build directory.
 
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
@@ -176,6 +177,7 @@ merge_target()
 	mkdir -p "$B/fuzz/merged" "$corpus"
 	"$B/fuzz/libfuzzer/tests/fuzz/fuzz_$target" -set_cover_merge=1 -max_len=$longest "$B/fuzz/merged" \
 		"$inputs" "$B/fuzz/found/$target" >"$B/fuzz/$target.merge.log" 2>&1 || return 1
+	find "$inputs" -name 'keep-*' -exec cp {} "$B/fuzz/merged" \;
 	pack "$B/fuzz/merged" "$target"
 	echo "$target: $(find "$B/fuzz/merged" -type f | wc -l) inputs," \
 		"$(wc -c <"$corpus/$target.tar.gz") bytes"

@@ -15,7 +15,7 @@
 cd "$(dirname "$0")/.." || exit 1
 # Readable to all: the suites run the programs as unprivileged users.
 scratch=${KEEP:-$(mktemp -d /var/tmp/cofferdam-matrix.XXXXXX)} || exit 1
-chmod 755 "$scratch"
+mkdir -p "$scratch" && chmod 755 "$scratch" || exit 1
 [ -n "${KEEP:-}" ] || trap 'rm -rf "$scratch"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
