@@ -116,7 +116,8 @@ fuzz_target()
 	status=$?
 	summary "$target" "$log"
 	[ "$status" -eq 0 ] && return 0
-	grep -a -e 'does not hold' -e 'refuted' -e 'ERROR' -e 'runtime error' -e 'Test unit written' "$log"
+	grep -a -e 'does not hold' -e 'refuted' -e 'ERROR' -e 'runtime error' \
+		-e 'Test unit written' "$log"
 	return 1
 }
 
@@ -140,7 +141,8 @@ afl_target()
 
 fuzz_afl()
 {
-	export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1
+	export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1
+	export AFL_NO_UI=1 AFL_NO_AFFINITY=1
 	build "$B/fuzz/afl" "$@" -- CC=afl-clang-fast SANITIZE=address,undefined AFL_QUIET=1 || return 1
 	each afl_target "$@"
 }

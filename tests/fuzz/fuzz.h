@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-#ifndef COFFERDAM_TESTS_FUZZ_H
-#define COFFERDAM_TESTS_FUZZ_H
+#ifndef COFFERDAM_TESTS_FUZZ_FUZZ_H
+#define COFFERDAM_TESTS_FUZZ_FUZZ_H
 
 #include <stdbool.h>
 #include <stddef.h>
