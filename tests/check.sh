@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: ISC
 #
 # Everything that runs the two programs as a user would: the conformance cases,
-# cofferdam against a scripted docker client, cofferdam against a real engine.
+# cofferdam against a scripted docker client, cofferdam against a real engine;
+# and the corpora of the fuzz targets.
 # (Unit tests: make unit.)  Ends with one line, "N passed, N failed"; exit
 # status 1 when anything failed.
 #
@@ -57,6 +58,7 @@ suite()
 for script in tests/conformance/*.py tests/schema/*.py; do
 	suite "$script" /usr/bin/python3 -B "$script"
 done
+suite 'the corpora of the fuzz targets' tests/fuzz.sh replay
 suite 'cofferdam and a scripted docker' /usr/bin/python3 -B tests/e2e/test_fake.py
 suite 'cofferdam session and a scripted docker' /usr/bin/python3 -B tests/e2e/test_session.py
 suite 'doctor and a scripted docker' /usr/bin/python3 -B tests/e2e/test_doctor.py

@@ -3,7 +3,7 @@
 #
 # The Debian packages (12 and 13) that a make target needs.
 #
-#   tests/deps.sh [GROUP...]     groups: build engine test lint; default: all
+#   tests/deps.sh [GROUP...]     groups: build engine test lint fuzz; default: the first four
 #
 # Installs what is missing, as root or through sudo, and says what it installs.
 # With DEPS=no it installs nothing, names what is missing and exits 1.  When
@@ -14,6 +14,7 @@ set -eu
 packages_build='gcc libc6-dev make libjsmn-dev libbsd-dev libmd-dev libseccomp-dev'
 packages_engine='busybox-static tar util-linux procps python3'
 packages_test='libcmocka-dev python3 python3-jsonschema strace util-linux'
+packages_fuzz='clang afl++'
 packages_lint='clang clang-tidy clang-tools cppcheck mandoc shellcheck python3 binutils'
 
 die()
@@ -47,6 +48,15 @@ engine_packages()
 	esac
 }
 
+# Without its recommendations, clang comes without libFuzzer and the sanitizers.
+fuzz_packages()
+{
+	case $(cut -d. -f1 /etc/debian_version 2>/dev/null || echo 12) in
+	12 | bookworm*) echo libclang-rt-14-dev ;;
+	*) echo libclang-rt-19-dev ;;
+	esac
+}
+
 wanted()
 {
 	for group; do
@@ -58,7 +68,11 @@ wanted()
 			;;
 		test) echo "$packages_test" ;;
 		lint) echo "$packages_lint" ;;
-		*) die "no such group: $group (build engine test lint)" ;;
+		fuzz)
+			echo "$packages_fuzz"
+			fuzz_packages
+			;;
+		*) die "no such group: $group (build engine test lint fuzz)" ;;
 		esac
 	done
 }

@@ -2,6 +2,11 @@
 #ifndef COFFERDAM_TESTS_DATA_CONTAINERS_H
 #define COFFERDAM_TESTS_DATA_CONTAINERS_H
 
+#include <stdbool.h>
+#include <string.h>
+
+#include "../../ipc/frame_policy.h"
+
 /*
  * What `docker container inspect --format '{{json .}}'` says of two containers
  * that were made with the argv of executor/gate.h, from an image that has an
@@ -167,5 +172,51 @@ static const char container_new[] =
 	"\"EndpointID\":\"d53f8d62d64f74f33aceda85ba43059833d6afaa2b999370f4d53a5146c80c06\","
 	"\"Gateway\":\"\",\"IPAddress\":\"\",\"IPPrefixLen\":0,\"IPv6Gateway\":\"\","
 	"\"GlobalIPv6Address\":\"\",\"GlobalIPv6PrefixLen\":0,\"DNSNames\":null}}}}";
+
+/* The plan of container_old, or of container_new. */
+static inline void container_plan(struct launch *plan, bool session)
+{
+	static const uint8_t nonce[NONCE_BYTES] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+	                                           0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
+
+	memset(plan, 0, sizeof(*plan));
+	memcpy(plan->nonce, nonce, sizeof(nonce));
+	plan->mode = session ? MODE_SESSION : MODE_TURN;
+	plan->uid = 1000;
+	plan->gid = 1000;
+	plan->init = session;
+	plan->state_id = "0123456789abcdef0123456789abcdef";
+	plan->name = "cofferdam-1";
+	plan->endpoint = "unix:///run/docker.sock";
+	plan->session = session ? "k" : "";
+	plan->image_id = "sha256:415cd9a2d3ded6f6aef12263a59b15e18ebff8eda1c417b61b7dbe939b498db3";
+	plan->workdir = "/workspace";
+	plan->entrypoint = "/bin/sh";
+	plan->roots_label = "[{\"path\":\"/srv/broker\",\"mode\":\"ro\"},"
+	                   "{\"path\":\"/srv/work\",\"mode\":\"rw\"}]";
+	plan->limits.memory_bytes = 536870912;
+	plan->limits.nano_cpus = 1000000000;
+	plan->limits.tmpfs_bytes = 67108864;
+	plan->limits.shm_bytes = 67108864;
+	plan->limits.file_bytes = 1048576;
+	plan->limits.pids = 64;
+	plan->limits.nofile = 256;
+	plan->root_count = 2;
+	plan->root[0] = (struct root){ .path = "/srv/broker", .guest = "/broker", .read_only = true };
+	plan->root[1] = (struct root){ .path = "/srv/work", .guest = "/workspace" };
+	plan->env_count = 2;
+	plan->env[0] = "HOME=/tmp/home";
+	plan->env[1] = "A=b";
+	plan->command.at[0] = "-c";
+	plan->command.at[1] = session ? "cat" : "id; cat";
+	plan->command.count = 2;
+	plan->image_env.at[0] = "PATH=/bin:/usr/bin";
+	plan->image_env.at[1] = "LANG=C";
+	plan->image_env.at[2] = "NOEQ";
+	plan->image_env.count = 3;
+	plan->image_labels.at[0] = "a=b=c";
+	plan->image_labels.at[1] = "org.x=y\n\"z";
+	plan->image_labels.count = 2;
+}
 
 #endif
