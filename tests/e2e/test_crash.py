@@ -71,7 +71,7 @@ RUN_STEPS = [
     ("result", "memfd_create", 4, lambda a: True),
     ("remove", "memfd_create", 2, lambda a: True),
     ("drop claim", "newfstatat", 1, lambda a: True),
-    ("release", "lseek", 1, lambda a: True),
+    ("release", "poll", 1, lambda a: True),
     ("report", "write", 1, lambda a: a[2] == 1),
 ]
 # A session looks at its worker as often as need be: nothing tells its last steps apart.
@@ -268,7 +268,7 @@ class Crash:
 
     def left_by_a_crash(self):
         """An orphan: its claim says "created", and nobody holds it."""
-        log = self.step(RUN, "pipe2:5:in", guardian="kill")
+        log = self.step(RUN, "pipe2:4:in", guardian="kill")
         holds("a launch was killed, with its guardian", log.guardian > 0, log.tail())
         self.gone()
         equal("the orphan's claim says that it was created", (True, 1, 1),
