@@ -806,13 +806,15 @@ class EngineFault(FaultCase):
         self.stop_at("")
         self.seen = len(self.log())
 
+    def still_there(self):
+        holds("it waits at its step for the others", self.process.poll() is None and
+              len(self.log()) == self.seen, self.log())
+
     def is_running(self):
-        wait_for("the worker runs", lambda: [row for row in self.engine_rows()
-                                             if row[3] == "running"])
         # Past its turn: one whose input is cut off before that ends by itself.
-        wait_for("it sleeps", lambda: b"sleep" in subprocess.run(
-            [self.client, "--host", "unix://" + SOCKET, "container", "top", self.containers()[0]],
-            capture_output=True, check=False).stdout)
+        wait_for("the worker sleeps", lambda: any(b"sleep" in subprocess.run(
+            [self.client, "--host", "unix://" + SOCKET, "container", "top", ident],
+            capture_output=True, check=False).stdout for ident in self.containers()))
         self.seen = len(self.log())
 
     def let_go(self):
@@ -1014,6 +1016,7 @@ def killed(cases):
 # comes back, image is left out: docker's answers to decide have a deadline of their own, shorter
 # than an engine may take.
 VANISHED, SLOW_TURN = "1 worker.vanished", "124 turn.deadline"
+FROZEN = {"controlSeconds": 20, "turnSeconds": 20}  # all must be at their steps before that
 KILLED, STAYED = "80 docker.failed remove.unconfirmed", "1 named"
 ENGINE = [
     ("engine killed, up again", up_again, {},
@@ -1030,12 +1033,12 @@ ENGINE = [
      {"create": ("80 docker.create remove.unconfirmed", "0"), "admit": (KILLED, STAYED),
       "verify": (KILLED, STAYED), "start": (KILLED, STAYED), "worker runs": (KILLED, STAYED),
       "result": (KILLED, STAYED), "rm": (STAYS, STAYED), "find": (STAYS, "0")}),
-    ("engine frozen, goes on", frozen, {"controlSeconds": 8, "turnSeconds": 8},
+    ("engine frozen, goes on", frozen, FROZEN,
      {"image": (LATE, "0"), "create": (LATE, "0"), "admit": (LATE, "0"), "verify": (LATE, "0"),
       "start": (SLOW_TURN, "0"), "worker runs": (SLOW_TURN, "0"), "result": (LATE, "0"),
       "rm": ("0", "0"), "find": ("0", "0")}),
     ("engine frozen too long", frozen_too_long,
-     {"controlSeconds": 8, "turnSeconds": 8, "removeSeconds": 3},
+     dict(FROZEN, removeSeconds=3),
      {"create": ("80 docker.deadline remove.unconfirmed", STAYED),
       "admit": ("80 docker.deadline remove.unconfirmed", STAYED),
       "verify": ("80 docker.deadline remove.unconfirmed", STAYED),
@@ -1093,6 +1096,8 @@ def engine_batch(fault, act, cells, tree):
         for cell in cells:
             if cell not in ready and cell in cases:
                 cases[cell].process.kill()
+        for cell in ready:
+            guarded(cell, cases[cell].still_there)
         act([cases[cell] for cell in ready])
         list(pool.map(judge, [cell for cell in cells if cell in cases]))
     for case in cases.values():
