@@ -1039,7 +1039,9 @@ ENGINE = [
       "rm": ("0", "0"), "find": ("0", "0")}),
     ("engine frozen too long", frozen_too_long,
      dict(FROZEN, removeSeconds=3),
-     {"create": ("80 docker.deadline remove.unconfirmed", STAYED),
+     # An engine that finds its client gone does not begin the create; reap looks for it all the
+     # same, for the quiet period.
+     {"create": ("80 docker.deadline remove.unconfirmed", "0"),
       "admit": ("80 docker.deadline remove.unconfirmed", STAYED),
       "verify": ("80 docker.deadline remove.unconfirmed", STAYED),
       "start": ("80 turn.deadline remove.unconfirmed", STAYED),
