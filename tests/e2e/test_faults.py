@@ -804,7 +804,15 @@ class EngineFault(FaultCase):
                 return False
         wait_for("it is at its step", there)
         self.stop_at("")
+        if self.cell.at in ("admit", "verify"):  # the other of the two is on its way
+            wait_for("both checks have begun",
+                     lambda: {"admit", "verify"} <= set(self.log()))
         self.seen = len(self.log())
+
+    def processes(self):
+        """Without the worker's, of the same user: the engine says whether that is there."""
+        return [line for line in super().processes()
+                if "/worker" not in line and " sleep " not in line]
 
     def still_there(self):
         holds("it waits at its step for the others", self.process.poll() is None and
