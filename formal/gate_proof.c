@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Every argv that the gate accepts isolates, as docker reads it (docker_spec.h).
+ *
+ * gate.c is the real one, whole.  The calls by which it takes a word's bytes go
+ * to makers: what a real call would demand of the next bytes, its maker writes
+ * or assumes there, and a word that would be refused is not followed further.
+ * So the words that gate_check() leaves are those that it can accept, and more.
+ * This takes for granted, of each call, what its own proof says (holes_proof.c:
+ * what is taken has the grammar, and a refusal stays), and that a refused word
+ * is a refused argv (gate_order).
+ */
+#include "../executor/gate.c"
+
+#include <stdlib.h>
+
+#include "docker_spec.h"
+#include "nondet.h"
+
+/* The bytes of a word, and of its variable parts. */
+#ifndef WORD
+#define WORD 112
+#endif
+#ifndef PATH_LEN
+#define PATH_LEN 3
+#endif
+
+/* ---- a word that is refused is an argv that is refused ---- */
+
+static unsigned asked; /* words that were accepted, one after the other */
+static unsigned refused; /* words that were there, and refused */
+static unsigned missing; /* answers for words that were not there */
+
+const char *asked_word(struct gate *g, const char *want, unsigned i);
+
+/* Any answer, for any word. */
+const char *asked_word(struct gate *g, const char *want, unsigned i)
+{
+	const bool there = g->where < g->order->argv.count;
+
+	(void)i;
+	PROVE(g->where == asked, "one word after the other, none twice");
+	if (!there || any_bool()) {
+		refused += there ? 1 : 0;
+		missing += there ? 0 : 1;
+		return NULL;
+	}
+	asked++;
+	while (*want != '\0' && *want != ' ')
+		want++;
+	return want + (*want == ' ');
+}
+
+/* Of the words that stand there all are asked for, in order, and if one was
+ * refused, the argv is.  After a refusal nothing more is asked. */
+PROOF(gate_order)
+{
+	static struct gate gate;
+	static struct order order;
+	bool ok;
+
+	asked = refused = missing = 0;
+	order.runtime = any_bool();
+	order.file_limit = any_bool();
+	order.root_count = (uint16_t)any_up_to(2);
+	order.env_count = (uint16_t)(1 + any_up_to(1));
+	order.argv.count = (uint16_t)any_up_to(80);
+	gate = (struct gate){.order = &order};
+	ok = words_ok(&gate);
+	PROVE(refused + missing <= 1, "the first refusal is the last question");
+	PROVE(ok == (refused == 0 && asked == order.argv.count &&
+	             asked >= 62U + 2 * order.runtime + 2 * order.file_limit +
+	                              2 * order.root_count + 2 * (order.env_count - 1U)),
+	      "all words, and no fewer than the fixed ones");
+}
+
+/* After the first fault no letter of the table takes anything, and none mends
+ * it.  %e does not ask whether all was well: it stands first in its word, where
+ * only a word that is not there has a fault. */
+PROOF(gate_refusal_stays)
+{
+	static const char letters[] = "=CEFGINPRScTefhikmnoprstuvw!";
+	static const struct gate_known known = {"0a", "1b", NULL, "turn"};
+	static struct order order = {.argv = {.count = 3, .at = {"A=1", "", "B=2"}}};
+	char word[FORMAL_N + 1];
+	const char letter = letters[any_up_to(sizeof letters - 2)];
+	struct gate gate = {.order = &order, .known = &known, .where = 2};
+	struct hole hole = {word, any_text(word, FORMAL_N), false};
+
+	word[FORMAL_N] = '\0';
+	if (letter == 'e')
+		hole = (struct hole){"", 0, false};
+	take(&gate, &hole, letter, (unsigned)any_up_to(1));
+	PROVE(!hole.ok, "as before");
+}
+
+/* ---- what is left is read as docker reads it ---- */
+
+#ifdef CBMC
+
+uint64_t made_number(struct hole *hole, uint64_t least, uint64_t most);
+void made_nano(struct hole *hole, uint64_t least, uint64_t most);
+void made_byte(struct hole *hole, char want);
+void made_of(struct hole *hole, const char *first, const char *other, size_t least, size_t most);
+struct span made_plain(struct hole *hole, const char *controls, const char *stop);
+struct span made_path(struct hole *hole, size_t max);
+void made_json(struct hole *hole, struct span text);
+bool made_end(const struct hole *hole);
+
+/* Is there a word?  If so, it is followed only if it is accepted. */
+static bool follow(struct hole *hole)
+{
+	if (__CPROVER_OBJECT_SIZE(hole->word) < WORD)
+		return false;
+	ASSUME(hole->ok);
+	hole->ok = true;
+	return true;
+}
+
+void made_byte(struct hole *hole, char want)
+{
+	if (follow(hole))
+		((char *)hole->word)[hole->at++] = want;
+}
+
+/* At most 16 digits. */
+uint64_t made_number(struct hole *hole, uint64_t least, uint64_t most)
+{
+	const size_t len = any_up_to(16);
+	uint64_t value = 0;
+
+	if (!follow(hole))
+		return 0;
+	for (size_t i = 0; i < 16; i++) {
+		const char byte = hole->word[hole->at + i];
+
+		ASSUME(i >= len || (byte >= '0' && byte <= '9'));
+		value = i < len ? value * 10 + (uint64_t)(byte - '0') : value;
+	}
+	ASSUME(len > 0 && (len == 1 || hole->word[hole->at] != '0'));
+	ASSUME(value >= least && value <= most);
+	hole->at += len;
+	return value;
+}
+
+static size_t some_bytes(struct hole *hole, size_t len, const char *never)
+{
+	if (!follow(hole))
+		return 0;
+	for (size_t i = 0; i < len; i++) {
+		ASSUME(hole->word[hole->at + i] != '\0');
+		for (size_t k = 0; never[k] != '\0'; k++)
+			ASSUME(hole->word[hole->at + i] != never[k]);
+	}
+	hole->at += len;
+	return len;
+}
+
+void made_nano(struct hole *hole, uint64_t least, uint64_t most)
+{
+	(void)least;
+	(void)most;
+	(void)some_bytes(hole, 3, "");
+}
+
+/* As many as may be, or three. */
+void made_of(struct hole *hole, const char *first, const char *other, size_t least, size_t most)
+{
+	const size_t len = least > 0 && least == most ? least : most == 0 ? 0 : 3;
+
+	if (!follow(hole))
+		return;
+	for (size_t i = 0; i < len; i++) {
+		const char byte = hole->word[hole->at + i];
+		bool one = false;
+
+		for (size_t k = 0; first[k] != '\0'; k++)
+			one = one || byte == first[k];
+		for (size_t k = 0; i > 0 && other[k] != '\0'; k++)
+			one = one || byte == other[k];
+		ASSUME(one);
+	}
+	hole->at += len;
+}
+
+struct span made_plain(struct hole *hole, const char *controls, const char *stop)
+{
+	struct span span = {hole->word + hole->at, 0};
+
+	(void)controls;
+	span.len = some_bytes(hole, 2, stop);
+	return span;
+}
+
+struct span made_path(struct hole *hole, size_t max)
+{
+	struct span path = {hole->word + hole->at, 0};
+
+	(void)max;
+	if (!follow(hole))
+		return path;
+	made_byte(hole, '/');
+	path.len = 1 + some_bytes(hole, PATH_LEN - 1, ",\"\n\r");
+	ASSUME(spec_canonical(path.at, path.len));
+	return path;
+}
+
+/* What docker reads of the label does not depend on it. */
+void made_json(struct hole *hole, struct span text)
+{
+	(void)text;
+	(void)some_bytes(hole, 2, "");
+}
+
+/* A word that is not there is refused; any other is followed only if accepted. */
+bool made_end(const struct hole *hole)
+{
+	struct hole here = *hole;
+
+	if (!follow(&here))
+		return false;
+	((char *)here.word)[here.at] = '\0';
+	return true;
+}
+
+/* One shape of a launch.  The gate looks ahead at two places: does the --init
+ * word go on with a t, and a --mount word with ",r"?  Both ways are shapes, so
+ * that the rest of such a word has its places. */
+struct shape {
+	bool session, runtime, fsize, init;
+	unsigned roots, env, command;
+	unsigned words; /* in all */
+	bool read_only[ROOTS_MAX];
+};
+
+static unsigned init_at(const struct shape *shape)
+{
+	return shape->runtime ? 23 : 21;
+}
+
+static unsigned mount_at(const struct shape *shape, unsigned i)
+{
+	return init_at(shape) + (shape->fsize ? 37 : 35) + 2 * i;
+}
+
+static void look_ahead(const struct shape *shape, struct order *order)
+{
+	char *word = (char *)order->argv.at[init_at(shape)];
+
+	word[7] = shape->init ? 't' : 'f';
+	for (unsigned i = 0; i < shape->roots; i++) {
+		word = (char *)order->argv.at[mount_at(shape, i)];
+		word[9] = ',';
+		word[10] = shape->read_only[i] ? 'r' : 's';
+	}
+}
+
+static void isolates(const struct shape *shape)
+{
+	const struct gate_known known = {"0a", "1b", NULL, shape->session ? "session" : "turn"};
+	const struct docker_counts counts = {shape->roots, shape->env, shape->runtime, shape->fsize};
+	struct docker_reading reading;
+	struct order order = {
+		.runtime = shape->runtime,
+		.file_limit = shape->fsize,
+		.root_count = (uint16_t)shape->roots,
+		.env_count = (uint16_t)shape->env,
+		.argv = {.count = (uint16_t)shape->words},
+	};
+	struct gate gate = {.order = &order, .known = &known, .session = shape->session};
+
+	for (unsigned i = 0; i < shape->words; i++) {
+		char *word = __CPROVER_allocate(WORD, 0);
+
+		word[WORD - 1] = '\0';
+		order.argv.at[i] = word;
+	}
+	look_ahead(shape, &order);
+	if (!words_ok(&gate))
+		return;
+	PROVE(docker_flags_isolate(&reading, order.argv.at, shape->words, &counts), "it isolates");
+	PROVE(reading.image + 1 + shape->command == shape->words, "the image, then the command");
+}
+
+PROOF(gate_isolates_turn)
+{
+	isolates(&(struct shape){.roots = 2, .env = 1, .words = 66, .read_only = {true, false}});
+}
+
+PROOF(gate_isolates_session)
+{
+	isolates(&(struct shape){.session = true, .runtime = true, .fsize = true, .init = true,
+	                         .roots = 3, .env = 2, .words = 76, .command = 2,
+	                         .read_only = {false, true, true}});
+}
+
+PROOF(gate_isolates_bare)
+{
+	isolates(&(struct shape){.session = true, .env = 1, .words = 63, .command = 1});
+}
+
+#endif
