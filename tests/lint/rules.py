@@ -21,6 +21,9 @@ import tempfile
 LONGEST_FUNCTION = 60
 COLUMNS = 100
 FRAME_BYTES = 65536
+# Of each program: the bytes of the deepest chain of calls below its main, in frames that gcc lays
+# out without optimisation; the C library's own are not in it.
+STACK_BYTES = {"policy/": 16384, "executor/": 16384}
 # The goal is 1000; this is where it stands, and it may only come down.  (It holds what main.c,
 # docker.c, gate.c, say.c and state.c do for the other commands, too.)
 LAUNCH_LINES = 2684
@@ -394,6 +397,103 @@ def rule_frame(path, out):
     return frames
 
 
+def frame_sizes(path, module):
+    """{function: bytes} of a .su file, named as in the .ci file beside it."""
+    sizes = {}
+    with open(path) as file:
+        for line in file:
+            place, size, _ = line.rstrip("\n").split("\t")
+            name = place.rsplit(":", 1)[1]
+            sizes[module + ":" + name] = sizes[name] = int(size)
+    return sizes
+
+
+def read_pointers(path):
+    """{caller: patterns of callees}, from lines "caller: callee callee"."""
+    reached = {}
+    with open(path) as file:
+        for line in file:
+            line = line.split("#")[0].strip()
+            if line:
+                caller, _, callees = line.partition(": ")
+                reached.setdefault(caller, set()).update(callees.split())
+    return reached
+
+
+def through_pointers(edges, pointers):
+    """Edges with each call through a pointer replaced by calls of what it may reach."""
+    def match(pattern):
+        return {name for name in edges if name == pattern or
+                pattern.endswith("*") and name.startswith(pattern[:-1])}
+
+    result = {}
+    for name, targets in edges.items():
+        result[name] = targets - {"__indirect_call"}
+        for pattern in pointers.get(name, ()) if "__indirect_call" in targets else ():
+            result[name] |= match(pattern)
+    return result
+
+
+def deepest(edges, sizes):
+    """(bytes, chain) of the deepest chain of calls below main; (0, cycle) if there is one."""
+    done = {}
+    work = ["main"]
+    while work:
+        targets = sorted(edges.get(work[-1], ()))
+        after = [target for target in targets if target not in done]
+        if after and after[0] in work:
+            return 0, work[work.index(after[0]):] + after[:1]
+        if after:
+            work.append(after[0])
+            continue
+        name = work.pop()
+        size, chain = max((done[target] for target in targets), default=(0, []))
+        done[name] = (size + sizes.get(name, 0), [name] + chain)
+    return done["main"]
+
+
+def rule_pointers(edges, sizes, pointers, out):
+    """Every call through a pointer, and every function that only pointers reach, is listed."""
+    called = set().union(*edges.values(), *through_pointers(edges, pointers).values(),
+                         pointers.get("signal", ()))
+    for name, targets in sorted(edges.items()):
+        if "__indirect_call" in targets and name not in pointers:
+            out.add(name + ":0", "pointers", "a call through a pointer that is not listed")
+        if ":" in name and name in sizes and name not in called:
+            out.add(name + ":0", "pointers", "nothing that is listed calls it")
+
+
+def rule_stack(program, edges, sizes, most, out):
+    """Returns (bytes, chain)."""
+    size, chain = deepest(edges, sizes)
+    if size == 0:
+        out.add(program + ":0", "stack", "recursion through a pointer: " + " -> ".join(chain))
+    elif size > most:
+        out.add(program + ":0", "stack", "%d bytes, more than %d: %s"
+                % (size, most, " -> ".join(chain)))
+    return size, chain
+
+
+def linked(program):
+    return [name for name in modules() if name.startswith((program, "ipc/")) and
+            not (program == "executor/" and name in NOT_LINKED)]
+
+
+def check_stack(program, build, out):
+    pointers = read_pointers(HERE + "/pointers")
+    edges, sizes = {}, {}
+    for module in linked(program):
+        stem = os.path.join(build, module[:-2])
+        for source, targets in read_graph(stem + ".ci", module).items():
+            edges.setdefault(source, set()).update(targets)
+        sizes.update(frame_sizes(stem + ".su", module))
+    rule_pointers(edges, sizes, pointers, out)
+    size, chain = rule_stack(program, through_pointers(edges, pointers), sizes,
+                             STACK_BYTES[program], out)
+    print("rules: deepest stack of %s: %d bytes of %d, %s"
+          % (program, size, STACK_BYTES[program], " -> ".join(chain)))
+
+
 def modules():
     return sorted(name for name in listed()
                   if name.endswith(".c") and name.startswith(PROGRAMS) and
@@ -412,6 +512,8 @@ def check_objects(build):
     # Every program has a main of its own; nobody calls either.
     rule_symbols(objects, set(pure_modules()), read_allowed(HERE + "/symbols"), out)
     rule_recursion(edges, out)
+    for program in STACK_BYTES:
+        check_stack(program, build, out)
     indirect = sorted(name for name, targets in edges.items() if "__indirect_call" in targets)
     print("rules: %d objects; calls through a pointer: %s" % (len(objects), ", ".join(indirect)))
     for size, place in sorted(frames, reverse=True)[:3]:
@@ -495,6 +597,16 @@ def self_test():
         expect("recursion", rule_recursion, graph)
         expect("recursion of one", rule_recursion,
                read_graph(compile_bad(scratch, "itself.c") + ".ci", "itself.c"))
+        call, fill = (os.path.join(HERE, "bad", "deep.c") + name for name in (":call", ":fill"))
+        sizes = frame_sizes(compile_bad(scratch, "deep.c") + ".su", call[:-5])
+        graph = read_graph(scratch + "/deep.ci", "deep.c")
+        direct = through_pointers(graph, {call: {fill[:-2] + "*"}})
+        depth = sizes["main"] + sizes[call] + sizes[fill]
+        expect("stack", rule_stack, "deep", direct, sizes, depth - 1)
+        direct[fill] = {call}
+        expect("stack: a cycle", rule_stack, "deep", direct, sizes, 1 << 30)
+        expect("pointers: a caller", rule_pointers, graph, sizes, {"other": {fill}})
+        expect("pointers: a callee", rule_pointers, graph, sizes, {call: {"other"}})
         expect("frame: dynamic", rule_frame, compile_bad(scratch, "dynamic.c") + ".su")
         expect("frame: large", rule_frame, compile_bad(scratch, "large.c") + ".su")
         impure = {"policy/text.c": nm(compile_bad(scratch, "impure.c") + ".o")}
