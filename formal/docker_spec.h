@@ -65,6 +65,7 @@ static const struct docker_flag_rule {
 };
 
 #define DOCKER_MOUNTS 8
+#define DOCKER_ULIMITS 2
 
 struct docker_mount {
 	const char *word;
@@ -80,7 +81,8 @@ struct docker_reading {
 	const char *host;
 	unsigned times[D_FLAGS];
 	const char *value[D_FLAGS]; /* the last one's */
-	unsigned ulimits; /* of which each is "nofile=N:N" or "fsize=N:N" */
+	unsigned ulimits;
+	const char *ulimit[DOCKER_ULIMITS];
 	unsigned mounts;
 	const char *mount[DOCKER_MOUNTS];
 };
@@ -133,6 +135,12 @@ static uint64_t docker_whole(const char *text)
 static bool docker_bool(const char *word)
 {
 	return docker_same(word + 6, "=true") || docker_same(word + 6, "=false");
+}
+
+/* A number, and not 0, which docker takes for "no limit". */
+static bool docker_counted(const char *text)
+{
+	return docker_whole(text) > 0 && docker_whole(text) != UINT64_MAX;
 }
 
 /* NAME=N:N */
@@ -238,7 +246,8 @@ static void docker_take(struct docker_reading *r, enum docker_flag flag, const c
 {
 	r->times[flag]++;
 	r->value[flag] = value;
-	r->ulimits += flag == D_ULIMIT && docker_ulimit(value) ? 1 : 0;
+	if (flag == D_ULIMIT && r->ulimits < DOCKER_ULIMITS)
+		r->ulimit[r->ulimits++] = value;
 	if (flag == D_MOUNT && r->mounts < DOCKER_MOUNTS)
 		r->mount[r->mounts++] = value;
 }
@@ -310,30 +319,37 @@ static bool docker_times(const struct docker_reading *r, const struct docker_cou
 		                                         r->times[k] <= docker_rule[k].most));
 	return ok && r->times[D_MOUNT] == counts->mounts && r->mounts == counts->mounts &&
 	       r->times[D_ENV] == counts->env && r->times[D_RUNTIME] == counts->runtime &&
-	       r->times[D_ULIMIT] == 1 + counts->fsize && r->ulimits == 1 + counts->fsize;
+	       r->times[D_ULIMIT] == 1 + counts->fsize;
 }
 
+/* Every value that is one word, and the image. */
 static bool docker_values(const struct docker_reading *r)
 {
-	bool ok = true;
+	bool ok = docker_bool(r->value[D_INIT]) && docker_head(r->host, "unix:///") > 0;
 
 	for (unsigned k = 0; k < D_FLAGS; k++)
 		ok = ok && (docker_rule[k].value == NULL ||
 		            docker_same(r->value[k], docker_rule[k].value));
-	return ok && docker_bool(r->value[D_INIT]) && docker_user(r->value[D_USER]) && docker_tmpfs(r->value[D_TMPFS]) &&
-	       docker_whole(r->value[D_MEMORY]) >= 4194304 &&
-	       docker_whole(r->value[D_MEMORY]) != UINT64_MAX &&
-	       docker_whole(r->value[D_MEMORY]) == docker_whole(r->value[D_MEMORY_SWAP]) &&
-	       docker_whole(r->value[D_PIDS_LIMIT]) > 0 &&
-	       docker_whole(r->value[D_PIDS_LIMIT]) != UINT64_MAX &&
-	       docker_whole(r->value[D_SHM_SIZE]) > 0 &&
-	       docker_whole(r->value[D_SHM_SIZE]) != UINT64_MAX &&
-	       docker_head(r->host, "unix:///") > 0;
+	return ok;
 }
 
-/* All but what the --mount words say. */
-SPEC_UNUSED static bool docker_flags_isolate(struct docker_reading *r, const char *const *argv,
-                                             unsigned count, const struct docker_counts *counts)
+/* The words that are or hold numbers. */
+SPEC_UNUSED static bool docker_numbers(const struct docker_reading *r)
+{
+	const uint64_t memory = docker_whole(r->value[D_MEMORY]);
+	bool ok = docker_user(r->value[D_USER]) && docker_tmpfs(r->value[D_TMPFS]) &&
+	          docker_counted(r->value[D_PIDS_LIMIT]) && docker_counted(r->value[D_SHM_SIZE]) &&
+	          docker_counted(r->value[D_MEMORY]) &&
+	          memory == docker_whole(r->value[D_MEMORY_SWAP]);
+
+	for (unsigned i = 0; i < r->ulimits; i++)
+		ok = ok && docker_ulimit(r->ulimit[i]);
+	return ok;
+}
+
+/* All but what stands in the words with numbers and in the --mount words. */
+SPEC_UNUSED static bool docker_isolates(struct docker_reading *r, const char *const *argv,
+                                        unsigned count, const struct docker_counts *counts)
 {
 	docker_read(r, argv, count);
 	return r->understood && docker_times(r, counts) && docker_values(r) &&

@@ -62,9 +62,9 @@ PROOF(gate_order)
 
 	asked = refused = missing = 0;
 	order.runtime = any_bool();
-	order.file_limit = any_bool();
-	order.root_count = (uint16_t)any_up_to(2);
-	order.env_count = (uint16_t)(1 + any_up_to(1));
+	order.file_limit = !order.runtime;
+	order.root_count = any_bool() ? 2 : 0;
+	order.env_count = order.root_count > 0 ? 2 : 1;
 	order.argv.count = (uint16_t)any_up_to(80);
 	gate = (struct gate){.order = &order};
 	ok = words_ok(&gate);
@@ -95,9 +95,164 @@ PROOF(gate_refusal_stays)
 	PROVE(!hole.ok, "as before");
 }
 
-/* ---- what is left is read as docker reads it ---- */
+/* ---- words whose parts are proved with the real rules ---- */
+
+/* A word: any bytes but NUL, then one. */
+static void any_word(char word[FORMAL_N + 1])
+{
+	const size_t len = any_text(word, FORMAL_N);
+
+	for (size_t i = 0; i < FORMAL_N; i++)
+		ASSUME(i >= len || word[i] != '\0');
+	word[len] = '\0';
+}
+
+static bool taken_word(struct gate *g, struct order *order, const char *word, const char *want)
+{
+	order->argv = (struct argv){.count = 1, .at = {word}};
+	g->where = 0;
+	return take_word(g, want, 0) != NULL;
+}
+
+/* Words with numbers that are accepted are so as docker reads them, too. */
+PROOF(gate_numbers_user)
+{
+	static struct order order;
+	static struct gate gate = {.order = &order};
+	char word[FORMAL_N + 1];
+
+	any_word(word);
+	if (taken_word(&gate, &order, word, "%u:%u"))
+		PROVE(docker_user(word), "neither user nor group is root");
+}
+
+PROOF(gate_numbers_memory)
+{
+	static struct order order;
+	static struct gate gate = {.order = &order};
+	char word[FORMAL_N + 1], again[FORMAL_N + 1];
+
+	any_word(word);
+	any_word(again);
+	if (taken_word(&gate, &order, word, "%m") && taken_word(&gate, &order, again, "%="))
+		PROVE(docker_counted(word) && docker_whole(word) == docker_whole(again),
+		      "memory is limited, and there is no swap");
+}
+
+PROOF(gate_numbers_ulimit)
+{
+	static struct order order;
+	static struct gate gate = {.order = &order};
+	char word[FORMAL_N + 1];
+
+	any_word(word);
+	if (taken_word(&gate, &order, word, any_bool() ? "nofile=%f:%=" : "fsize=%F:%="))
+		PROVE(docker_ulimit(word), "soft and hard limit are one");
+}
+
+PROOF(gate_numbers_counted)
+{
+	static struct order order;
+	static struct gate gate = {.order = &order};
+	char word[FORMAL_N + 1];
+
+	any_word(word);
+	if (taken_word(&gate, &order, word, any_bool() ? "%p" : "%S"))
+		PROVE(docker_counted(word), "limited");
+}
+
+/* Guests by mode are in gate_guests; here any may be. */
+bool any_guest(const struct gate *g, unsigned i);
+
+bool any_guest(const struct gate *g, unsigned i)
+{
+	(void)g;
+	(void)i;
+	return any_bool();
+}
+
+/* Any two mounts and a socket, whose paths are what %P, %G and %h take: if both
+ * mounts pass, they are apart from each other and from the socket. */
+PROOF(gate_roots)
+{
+	static struct order order = {.root_count = 2};
+	static const struct gate_known known = {.mode = ""};
+	char source[2][FORMAL_N], guest[2][FORMAL_N], socket[FORMAL_N];
+	struct gate gate = {.order = &order, .known = &known, .session = true};
+
+	gate.socket = (struct span){socket, any_text(socket, FORMAL_N)};
+	ASSUME(gate.socket.len > 1 && spec_canonical(socket, gate.socket.len));
+	for (unsigned i = 0; i < 2; i++) {
+		struct gate_mount *m = &gate.mount[i];
+
+		order.root[i] = (struct identity){any_up_to(1), any_up_to(1)};
+		m->read_only = any_bool();
+		m->source = (struct span){source[i], any_text(source[i], FORMAL_N)};
+		m->guest = (struct span){guest[i], any_text(guest[i], FORMAL_N)};
+		ASSUME(m->source.len > 1 && spec_canonical(source[i], m->source.len));
+		ASSUME(m->guest.len > 1 && spec_canonical(guest[i], m->guest.len));
+	}
+	if (!root_ok(&gate, 0) || !root_ok(&gate, 1))
+		return;
+	PROVE(order.root[0].dev != order.root[1].dev || order.root[0].ino != order.root[1].ino,
+	      "two files");
+	for (unsigned i = 0; i < 2; i++) {
+		const struct span s = gate.mount[i].source, t = gate.mount[1 - i].source;
+		const struct span u = gate.mount[i].guest, v = gate.mount[1 - i].guest;
+
+		PROVE(!spec_contains(s.at, s.len, t.at, t.len), "no source in another");
+		PROVE(!spec_contains(u.at, u.len, v.at, v.len), "no guest in another");
+		PROVE(!spec_contains(s.at, s.len, socket, gate.socket.len) &&
+		              !spec_contains(socket, gate.socket.len, s.at, s.len),
+		      "the socket is neither in nor around a source");
+	}
+}
 
 #ifdef CBMC
+
+static bool same(struct span a, const char *text)
+{
+	bool ok = true;
+
+	for (size_t i = 0; text[i] != '\0' || i < a.len; i++)
+		ok = ok && spec_at(a.at, a.len, i) == (text[i] == '\0' ? -1 : text[i]);
+	return ok;
+}
+
+/* Where a mount may go in the container: a turn's two directories and a session's
+ * by their names, anything else once, at the end, read-only. */
+PROOF(gate_guests)
+{
+	static struct order order;
+	static const struct gate_known known = {.mode = ""};
+	char guest[FORMAL_N];
+	struct gate gate = {.order = &order, .known = &known, .session = any_bool()};
+	const unsigned i = (unsigned)any_up_to(ROOTS_MAX - 1);
+	struct gate_mount *m = &gate.mount[i];
+	bool hex = true, own, grant;
+
+	order.root_count = (uint16_t)(i + 1 + any_up_to(1));
+	m->read_only = any_bool();
+	m->guest = (struct span){guest, any_text(guest, FORMAL_N)};
+	ASSUME(m->guest.len > 1 && spec_canonical(guest, m->guest.len));
+	for (size_t k = 0; k < 64; k++)
+		hex = hex && spec_hex(spec_at(guest, m->guest.len, 8 + k)) >= 0 &&
+		      !(guest[8 + k] >= 'A' && guest[8 + k] <= 'F');
+	grant = m->guest.len == 72 && same((struct span){guest, 8}, "/grants/") && hex;
+	own = gate.session ? (grant || same(m->guest, "/workspace")) && i < 32
+	                   : same(m->guest, m->read_only ? "/broker" : "/workspace");
+	if (!guest_ok(&gate, i))
+		return;
+	PROVE(own || (m->read_only && i + 1 == order.root_count && (gate.session || i >= 2)),
+	      "one of the mode's own, or the bundle");
+	PROVE(own || !(spec_contains("/proc", 5, guest, m->guest.len) ||
+	               spec_contains("/sys", 4, guest, m->guest.len) ||
+	               spec_contains("/dev", 4, guest, m->guest.len) ||
+	               spec_contains("/tmp", 4, guest, m->guest.len)),
+	      "and that is out of what the engine mounts itself");
+}
+
+/* ---- what is left is read as docker reads it ---- */
 
 uint64_t made_number(struct hole *hole, uint64_t least, uint64_t most);
 void made_nano(struct hole *hole, uint64_t least, uint64_t most);
@@ -124,11 +279,11 @@ void made_byte(struct hole *hole, char want)
 		((char *)hole->word)[hole->at++] = want;
 }
 
-/* At most 16 digits. */
+/* At most 16 digits; what number they are, gate_numbers says. */
 uint64_t made_number(struct hole *hole, uint64_t least, uint64_t most)
 {
+	const uint64_t value = any_u64();
 	const size_t len = any_up_to(16);
-	uint64_t value = 0;
 
 	if (!follow(hole))
 		return 0;
@@ -136,10 +291,8 @@ uint64_t made_number(struct hole *hole, uint64_t least, uint64_t most)
 		const char byte = hole->word[hole->at + i];
 
 		ASSUME(i >= len || (byte >= '0' && byte <= '9'));
-		value = i < len ? value * 10 + (uint64_t)(byte - '0') : value;
 	}
-	ASSUME(len > 0 && (len == 1 || hole->word[hole->at] != '0'));
-	ASSUME(value >= least && value <= most);
+	ASSUME(len > 0 && value >= least && value <= most);
 	hole->at += len;
 	return value;
 }
@@ -259,7 +412,8 @@ static void look_ahead(const struct shape *shape, struct order *order)
 static void isolates(const struct shape *shape)
 {
 	const struct gate_known known = {"0a", "1b", NULL, shape->session ? "session" : "turn"};
-	const struct docker_counts counts = {shape->roots, shape->env, shape->runtime, shape->fsize};
+	const struct docker_counts counts = {shape->roots, shape->env, shape->runtime,
+	                                     shape->fsize};
 	struct docker_reading reading;
 	struct order order = {
 		.runtime = shape->runtime,
@@ -279,8 +433,34 @@ static void isolates(const struct shape *shape)
 	look_ahead(shape, &order);
 	if (!words_ok(&gate))
 		return;
-	PROVE(docker_flags_isolate(&reading, order.argv.at, shape->words, &counts), "it isolates");
+	PROVE(docker_isolates(&reading, order.argv.at, shape->words, &counts), "it isolates");
 	PROVE(reading.image + 1 + shape->command == shape->words, "the image, then the command");
+}
+
+/* A --mount word that is accepted is read by docker as the gate has read it. */
+static void mount_word(bool read_only)
+{
+	struct order order = {.root_count = 1, .argv = {.count = 1}};
+	struct gate gate = {.order = &order};
+	const struct gate_mount *m = &gate.mount[0];
+	struct docker_mount mount;
+	char *word = __CPROVER_allocate(WORD, 0);
+
+	word[9] = ',';
+	word[10] = read_only ? 'r' : 's';
+	order.argv.at[0] = word;
+	if (take_word(&gate, "type=bind%r,source=%P,target=%G,bind-propagation=rprivate", 0) == NULL)
+		return;
+	PROVE(docker_mount(&mount, word, 76), "as docker reads it");
+	PROVE(word + mount.source == m->source.at && mount.source_len == m->source.len, "source");
+	PROVE(word + mount.target == m->guest.at && mount.target_len == m->guest.len, "target");
+	PROVE(mount.read_only == m->read_only && m->read_only == read_only, "read-only or not");
+}
+
+PROOF(gate_mount_word)
+{
+	mount_word(true);
+	mount_word(false);
 }
 
 PROOF(gate_isolates_turn)

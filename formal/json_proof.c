@@ -74,7 +74,8 @@ PROOF(json_agree_safe)
 		return;
 	}
 	node = (uint32_t)any_up_to(TOKENS);
-	PROVE(subtree_end(&doc, node) > node && (node >= doc.count || subtree_end(&doc, node) <= doc.count),
+	PROVE(subtree_end(&doc, node) > node &&
+	              (node >= doc.count || subtree_end(&doc, node) <= doc.count),
 	      "a subtree ends behind it, inside the document");
 	PROVE(json_first(&doc, node) == JSON_NONE || json_first(&doc, node) < doc.count, "first");
 	PROVE(json_next(&doc, node) == JSON_NONE ||

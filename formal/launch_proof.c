@@ -129,8 +129,8 @@ static bool isolates(void)
 	                                     order.file_limit};
 	struct docker_reading r;
 
-	return docker_flags_isolate(&r, order.argv.at, order.argv.count, &counts) &&
-	       docker_mounts_isolate(&r);
+	return docker_isolates(&r, order.argv.at, order.argv.count, &counts) &&
+	       docker_numbers(&r) && docker_mounts_isolate(&r);
 }
 
 /* ---- each number, around its bounds ---- */
@@ -162,13 +162,19 @@ static bool set_number(void)
 	case 5: good = any_number(1024, 2097152, &v); l.limits.turn_bytes = v; break;
 	case 6: good = any_number(8, 4194304, &v); l.limits.pids = (uint32_t)v; break;
 	case 7: good = any_number(16, 1048576, &v); l.limits.nofile = (uint32_t)v; break;
-	case 8: good = any_number(session ? 0 : 1, 600, &v); l.limits.turn_seconds = (uint32_t)v; break;
+	case 8:
+		good = any_number(session ? 0 : 1, 600, &v);
+		l.limits.turn_seconds = (uint32_t)v;
+		break;
 	case 9: good = any_number(0, 600, &v); l.limits.lock_seconds = (uint32_t)v; break;
 	case 10: good = any_number(1, 300, &v); l.limits.control_seconds = (uint32_t)v; break;
 	case 11: good = any_number(1, 600, &v); l.limits.remove_seconds = (uint32_t)v; break;
 	case 12: good = any_number(1, 2147483647, &v); l.uid = (uint32_t)v; break;
 	case 13: good = any_number(1, 2147483647, &v); l.gid = (uint32_t)v; break;
-	case 14: good = any_number(0, 9007199254740991, &v) && (session || v == 0); l.revision = v; break;
+	case 14:
+		good = any_number(0, 9007199254740991, &v) && (session || v == 0);
+		l.revision = v;
+		break;
 	default: break; /* as it is */
 	}
 	return good;
@@ -265,9 +271,9 @@ static bool set_text(void)
 		len = any_string("A");
 		l.env[1] = text;
 		name = strcspn(text, "=");
-		l.env[2] = "B=";
-		return name < len && plain(text, len, "", "") &&
-		       each(text, name, LOW "A", "") && !(l.env_count > 2 && name == 1 && text[0] == 'B');
+		l.env[2] = "Aa=";
+		return name < len && plain(text, len, "", "") && each(text, name, LOW "A", "") &&
+		       !(l.env_count > 2 && name == 2 && text[1] == 'a');
 	case 7:
 		len = any_string("");
 		l.session = text;
@@ -323,8 +329,9 @@ PROOF(launch_mounts)
 		const bool grant = strcmp(r[i].guest, guests[3]) == 0;
 		const bool workspace = strcmp(r[i].guest, "/workspace") == 0;
 		const bool broker = strcmp(r[i].guest, "/broker") == 0;
-		const bool own = session ? workspace || grant
-		                         : (workspace && !r[i].read_only) || (broker && r[i].read_only);
+		const bool own = session         ? workspace || grant
+		                 : r[i].read_only ? broker
+		                                  : workspace;
 
 		PROVE(!spec_contains(r[i].path, strlen(r[i].path), "/run/d.sock", 11) &&
 		              !spec_contains("/run/d.sock", 11, r[i].path, strlen(r[i].path)),

@@ -170,8 +170,8 @@ static size_t unescaped(const char *text, size_t len, char *to)
 			continue;
 		for (size_t k = 0; k < 3 && i + 1 + k < len; k++)
 			octal[k] = text[i + 1 + k];
-		if (strspn(octal, "01234567") != 3 || sscanf(octal, "%3o", &value) != 1 || value > 255 ||
-		    value == 0)
+		if (strspn(octal, "01234567") != 3 || sscanf(octal, "%3o", &value) != 1 ||
+		    value > 255 || value == 0)
 			return SIZE_MAX;
 		to[out - 1] = (char)value;
 		i += 3;
@@ -204,7 +204,8 @@ static bool spec_line(const char *line, size_t len, struct expected *e)
 	e->root_len = unescaped(line + f.start[3], f.len[3], e->root);
 	e->point_len = unescaped(line + f.start[4], f.len[4], e->point);
 	return number(line, f.len[0], UINT64_MAX, &e->id) && colon != NULL &&
-	       number(line + f.start[2], (size_t)(colon - line) - f.start[2], UINT32_MAX, &e->major) &&
+	       number(line + f.start[2], (size_t)(colon - line) - f.start[2], UINT32_MAX,
+	              &e->major) &&
 	       number(colon + 1, f.start[2] + f.len[2] - (size_t)(colon + 1 - line), UINT32_MAX,
 	              &e->minor) &&
 	       e->root_len != SIZE_MAX && e->point_len != SIZE_MAX && e->point[0] == '/';
@@ -255,7 +256,8 @@ PROOF(mountinfo_line_exact)
 	PROVE(table.count == (ok ? 1 : 0), "one line, or none");
 	if (!ok)
 		return;
-	PROVE(table.at[0].id == e.id && table.at[0].major == e.major && table.at[0].minor == e.minor,
+	PROVE(table.at[0].id == e.id && table.at[0].major == e.major &&
+	              table.at[0].minor == e.minor,
 	      "its numbers");
 	PROVE(table.at[0].root_len == (spec_canonical(e.root, e.root_len) ? e.root_len : 0),
 	      "a root that is a path");

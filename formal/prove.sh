@@ -8,9 +8,10 @@
 #
 # CBMC_BIN: where cbmc, goto-cc, goto-instrument, cadical and kissat are (default: PATH).
 # BUILD: where to work (default: build/formal).  JOBS: how many at a time (default: 2).
+# LIMIT: seconds of processor time that a proof may take (default: 120).
 #
-# proofs.conf and mutants.conf say what there is.  A proof may take 120 s of processor
-# time and 4 GB.  The last line counts; the exit status is 0 only if nothing failed.
+# proofs.conf and mutants.conf say what there is.  A proof may take 4 GB.  The last line
+# counts; the exit status is 0 only if nothing failed.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -19,7 +20,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 work=${BUILD:-$root/build/formal}
 jobs=${JOBS:-2}
-seconds=120
+seconds=${LIMIT:-120}
 kilobytes=4194304
 PATH=${CBMC_BIN:+$CBMC_BIN:}$PATH
 export PATH

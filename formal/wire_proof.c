@@ -100,7 +100,8 @@ PROOF(wire_read_write)
 	struct wire_in in = {.at = bytes, .len = any_text((char *)bytes, FRAME_BYTES)};
 	struct wire_out out = {.at = again, .cap = FRAME_BYTES};
 	const bool optional = any_bool();
-	const char *string = optional ? wire_get_optional(&in, FORMAL_N) : wire_get_string(&in, FORMAL_N);
+	const char *string = optional ? wire_get_optional(&in, FORMAL_N)
+	                              : wire_get_string(&in, FORMAL_N);
 
 	if (!wire_end(&in))
 		return;

@@ -55,6 +55,7 @@ suite()
 	count "$name" "$status"
 }
 
+suite 'the proofs, compiled, over small scopes' env BUILD="$PWD/build/formal" formal/prove.sh exhaustive
 for script in tests/conformance/*.py tests/schema/*.py; do
 	suite "$script" /usr/bin/python3 -B "$script"
 done
