@@ -128,6 +128,7 @@ afl_target()
 	out=$B/fuzz/afl-out/$target
 	log=$B/fuzz/$target.afl.log
 	rm -rf "$out"
+	mkdir -p "$out"
 	afl-fuzz -i "$inputs" -o "$out" -V "$seconds" -G $longest -t 5000 -m none \
 		-x "tests/fuzz/$target.dict" -- "$B/fuzz/afl/tests/fuzz/fuzz_$target" \
 		>"$log" 2>&1 || { tail -20 "$log"; return 1; }
