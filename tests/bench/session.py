@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 """cofferdam session beside the second reference driver under Bun, side by side in one run.
 
-usage: session.py [--reference FILE --bun PATH] [--runs N] [--burst N] [--levels N,N...]
+usage: session.py [--reference FILE --bun PATH] [--runs N] [--burst N] [--levels N,N] [--client V]
 
 Run as root, by tests/engine.sh.  Before each level so many managed containers are made, with the
 labels of both drivers and a source of their own each.  Then the two launch in turn, one launch
@@ -22,6 +22,7 @@ status 1 when an aim is missed.
 import argparse
 import io
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -129,6 +130,7 @@ class Ours:
         self.bundle = self.member.write("hands.js", "// hands\n")
         self.steps = []
         self.count = 0
+        self.failed = []
 
     def one(self, number, start, into):
         told, tell = os.pipe()
@@ -186,6 +188,7 @@ class Theirs:
         self.member.env = {"PATH": "/usr/bin:/bin", "HOME": self.member.home}
         self.process = self.member.spawn(command)
         self.count = 0
+        self.failed = []
 
     def launch(self, count):
         launches = []
@@ -200,7 +203,12 @@ class Theirs:
         answer = self.process.stdout.readline()
         if not answer:
             raise SystemExit("session.py: the reference failed: %r" % self.process.stderr.read())
-        return json.loads(answer)
+        times = json.loads(answer)
+        failed = [one["failed"] for one in times if "failed" in one]
+        if failed and count == 1:
+            raise SystemExit("session.py: the reference failed: %s" % failed[0])
+        self.failed += failed  # its lock gives up after 30 seconds
+        return [one for one in times if "failed" not in one]
 
     def end(self):
         self.member.end(self.process)
@@ -225,34 +233,35 @@ def spread(values):
 
 
 def alternate(sides, runs, count):
-    """The samples of each side, taken in turn, and the seconds that a burst took."""
+    """The samples of each side, taken in turn, and how many launches a second came to an end."""
     samples = [[] for _ in sides]
-    seconds = [[] for _ in sides]
+    rates = [[] for _ in sides]
     for _ in range(runs):
         for number, side in enumerate(sides):
             start = time.monotonic()
-            samples[number] += side.launch(count)
-            seconds[number].append(time.monotonic() - start)
-    return samples, seconds
+            times = side.launch(count)
+            rates[number].append(len(times) / (time.monotonic() - start))
+            samples[number] += times
+    return samples, [statistics.median(found) for found in rates]
 
 
 def measure(sides, level, arguments, missed):
     samples, _ = alternate(sides, arguments.runs, 1)
     steps = sides[0].where()
-    _, bursts = alternate(sides, max(1, arguments.runs // 2), arguments.burst)
+    _, rates = alternate(sides, max(1, arguments.runs // 2), arguments.burst)
     print("%d managed containers" % level)
-    for side, found, seconds in zip(sides, samples, bursts):
-        print("  %-9s  %s ms; %d at once: %.2f launches a second" % (
+    for side, found, rate in zip(sides, samples, rates):
+        print("  %-9s  %s ms; %d at once: %.2f launches a second%s" % (
             side.name, ", ".join("%s %s" % (span, spread([one[span] for one in found]))
-                                 for span in SPANS),
-            arguments.burst, arguments.burst / statistics.median(seconds)))
+                                 for span in SPANS), arguments.burst, rate,
+            ", %d failed: %s" % (len(side.failed), side.failed[-1]) if side.failed else ""))
+        side.failed = []
     print("  steps of ours, ms: " + steps)
     if len(sides) == 2:
         ratios = {span: statistics.median(one[span] for one in samples[0])
                   / statistics.median(one[span] for one in samples[1]) for span in SPANS}
         print("  ours / reference: " + ", ".join("%s %.2f" % item for item in ratios.items())
-              + ", launches a second %.2f" % (statistics.median(bursts[1])
-                                              / statistics.median(bursts[0])))
+              + ", launches a second %.2f" % (rates[0] / rates[1] if rates[1] else math.inf))
         if level == AIM_AT and ratios["launched"] > AIM:
             missed.append("at %d: %.2f of the reference's latency" % (level, ratios["launched"]))
     sys.stdout.flush()
@@ -286,6 +295,7 @@ def options():
     parser.add_argument("--bun", default=shutil.which("bun"))
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--burst", type=int, default=4)
+    parser.add_argument("--client", default="", help="only those whose version begins so")
     parser.add_argument("--levels", type=lambda text: [int(word) for word in text.split(",")],
                         default=[0, 10, 30, 100, 300])
     return parser.parse_args()
@@ -306,7 +316,7 @@ def main():
         print("engine %s, %d cpus, load %.1f; %d runs of each side, alternating" % (
             docker("version", "--format", "{{.Server.Version}}").strip(), os.cpu_count(),
             os.getloadavg()[0], arguments.runs))
-        for client in CLIENTS:
+        for client in [path for path in CLIENTS if version(path).startswith(arguments.client)]:
             bench(tree, client, command, arguments, missed)
     finally:
         tree.stop()

@@ -7,7 +7,7 @@
 // JSON line, milliseconds from the moment at which the line was read:
 //
 //   [{ready: the worker's first bytes are here, launched: launch() has returned,
-//     whole: stop() has confirmed the removal}, ...]
+//     whole: stop() has confirmed the removal}, or {failed: why}, ...]
 
 import { createInterface } from "node:readline";
 import { createDockerBackend } from "./docker";
@@ -45,6 +45,10 @@ async function one(order: any, { workspace, key }: Launch, start: number) {
 for await (const line of createInterface({ input: process.stdin })) {
 	const order = JSON.parse(line);
 	const start = performance.now();
-	const times = await Promise.all(order.launches.map((launch: Launch) => one(order, launch, start)));
+	const times = await Promise.all(
+		order.launches.map((launch: Launch) =>
+			one(order, launch, start).catch((error) => ({ failed: String(error) })),
+		),
+	);
 	console.log(JSON.stringify(times));
 }

@@ -248,7 +248,9 @@ def free_for_all(tree, name):
 class Session:
     def __init__(self, member, number, workspace):
         self.member, self.key = member, "held-%d" % number
-        self.process = member.launch("session", workspace=workspace, mode="session",
+        limits = {name: value for name, value in member.config["limits"].items()
+                  if name != "turnSeconds"}  # it is held for as long as the turns take
+        self.process = member.launch("session", workspace=workspace, mode="session", limits=limits,
                                      session={"key": self.key, "revision": number},
                                      entrypoint="/bin/cat")
 
