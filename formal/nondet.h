@@ -81,9 +81,8 @@ static inline size_t any_text(char *to, size_t max)
 
 #define CHOICES_MAX 64
 
-/* One run's choices: choice[i] of radix[i]. */
+/* One run's choices. */
 static uint64_t choice[CHOICES_MAX];
-static uint64_t radix[CHOICES_MAX];
 static unsigned choices;
 static jmp_buf next_case;
 
@@ -153,6 +152,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #else /* enumeration */
+
+/* choice[i] is one of radix[i]. */
+static uint64_t radix[CHOICES_MAX];
 
 /* 0..of-1, all of them in turn: choices are the digits of a counter, whose last
  * digit runs fastest. */
