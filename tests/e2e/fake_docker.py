@@ -683,6 +683,8 @@ class Fake:
         self.hang("after")
         time.sleep(self.rule.get("sleep", 0))
         if "die" in self.rule:
+            if self.rule["die"] not in (signal.SIGKILL, signal.SIGSTOP):
+                signal.signal(self.rule["die"], signal.SIG_DFL)  # Python ignores SIGPIPE
             os.kill(os.getpid(), self.rule["die"])
             time.sleep(3600)
         return self.rule.get("exit", status)
