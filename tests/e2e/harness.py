@@ -119,7 +119,7 @@ class Case:
         number = tree.new_uid()
         self.uid = number if uid is None else uid
         self.groups = []
-        slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:40].strip("-")
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:24].strip("-")
         self.dir = "%s/%d-%s" % (tree.base, number, slug)
         os.mkdir(self.dir, 0o755)
         self.home = self.own_dir("home", 0o755)
