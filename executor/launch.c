@@ -274,10 +274,15 @@ static enum life_event report(struct run *run)
 {
 	static char line[2048];
 	const int fd = run->options->status_fd;
+	const char *text;
 	size_t len;
-	const char *text = say_text(&len);
 	bool told;
 
+	/* One that came while a failed run was cleaned up. */
+	if (run->status != 0 && child_signal() != 0 &&
+	    say_graver(run->status, 128 + child_signal()) != run->status)
+		run_signalled(run);
+	text = say_text(&len);
 	child_shield(true);
 	guardian_end(&run->guardian);
 	told = child_put(STDERR_FILENO, text, len, child_now() + RUN_SAY_MS);

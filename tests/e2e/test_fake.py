@@ -565,6 +565,19 @@ def docker_misbehaves(case, name, rules, image, status, reason):
 
 # --- removal -----------------------------------------------------------------
 
+@table([
+    ("of a good run", {}, "SANDBOX_ABORTED signal"),
+    ("of a failed run", {"exit": 3}, "SANDBOX_WORKER worker.exit"),
+])
+def signalled_while_the_container_is_removed(case, name, worker, first):
+    case.use_fake([{"on": "rm", "nth": 1, "signal_parent": [signal.SIGTERM, "before"]}],
+                  worker=worker)
+    result = case.run()
+    case.expect(result, 143, first)
+    equal("its last reason", ("SANDBOX_ABORTED", "signal"), result.reasons()[-1])
+    case.nothing_left()
+
+
 @test
 def an_orphan_is_removed_by_the_next_launch(case):
     """A container whose claim nobody holds: rm failed, then the engine recovered."""
