@@ -88,6 +88,7 @@ class FaultCase(Case):
 
     def settle(self):
         for helper in self.helpers:
+            helper.kill()
             helper.communicate()
         super().settle()
 
@@ -522,8 +523,10 @@ def audit_setup(kind, required):
             held = os.open(case.dir + "/audit/log", os.O_RDONLY | os.O_NONBLOCK)
             case.undo.append(lambda: os.close(held))
         else:
-            case.helpers.append(case.spawn(["/bin/sh", "-c", 'echo $$ >"$0/pid"; exec cat "$0/log"',
-                                            case.dir + "/audit"], stdout=subprocess.DEVNULL))
+            # It reads before it says so: cofferdam refuses a FIFO that nobody reads.
+            case.helpers.append(case.spawn(
+                ["/bin/sh", "-c", 'exec 3<>"$0/log"; echo $$ >"$0/pid"; exec cat <&3',
+                 case.dir + "/audit"], stdout=subprocess.DEVNULL))
             wait_for("the reader has its number", lambda: os.path.exists(case.dir + "/audit/pid"))
     return setup
 
