@@ -212,10 +212,11 @@ PROOF(gate_roots)
 
 static bool same(struct span a, const char *text)
 {
-	bool ok = true;
+	const size_t len = strlen(text);
+	bool ok = a.len == len;
 
-	for (size_t i = 0; text[i] != '\0' || i < a.len; i++)
-		ok = ok && spec_at(a.at, a.len, i) == (text[i] == '\0' ? -1 : text[i]);
+	for (size_t i = 0; i < len; i++)
+		ok = ok && spec_at(a.at, a.len, i) == text[i];
 	return ok;
 }
 
@@ -225,7 +226,7 @@ PROOF(gate_guests)
 {
 	static struct order order;
 	static const struct gate_known known = {.mode = ""};
-	char guest[FORMAL_N];
+	char guest[FORMAL_N + 2]; /* in a word that goes on with a comma */
 	struct gate gate = {.order = &order, .known = &known, .session = any_bool()};
 	const unsigned i = (unsigned)any_up_to(ROOTS_MAX - 1);
 	struct gate_mount *m = &gate.mount[i];
@@ -235,6 +236,8 @@ PROOF(gate_guests)
 	m->read_only = any_bool();
 	m->guest = (struct span){guest, any_text(guest, FORMAL_N)};
 	ASSUME(m->guest.len > 1 && spec_canonical(guest, m->guest.len));
+	guest[m->guest.len] = ',';
+	guest[FORMAL_N + 1] = '\0';
 	for (size_t k = 0; k < 64; k++)
 		hex = hex && spec_hex(spec_at(guest, m->guest.len, 8 + k)) >= 0 &&
 		      !(guest[8 + k] >= 'A' && guest[8 + k] <= 'F');

@@ -33,7 +33,8 @@ field() {
 }
 
 proofs() {
-	awk -v set="$1" '$1 == "proof" { name = $2 } $1 == "set" && $2 != "native" && (set == "full" || $2 == set) { print name }' \
+	awk -v set="$1" '$1 == "proof" { name = $2 }
+		$1 == "set" && (set == "all" || $2 == set || (set == "full" && $2 != "native")) { print name }' \
 		"$here/proofs.conf"
 }
 
@@ -259,7 +260,7 @@ quick | full) proofs "$1" | run_all proof ;;
 cover | exhaustive)
 	kind=$1
 	shift
-	if [ $# -gt 0 ]; then printf '%s\n' "$@"; else proofs full; fi | while read -r name; do
+	if [ $# -gt 0 ]; then printf '%s\n' "$@"; else proofs all; fi | while read -r name; do
 		[ "$kind" = cover ] || [ -n "$(field "$name" native)" ] || continue
 		[ "$kind" = exhaustive ] || [ "$(field "$name" set)" != native ] || continue
 		echo "$name"
