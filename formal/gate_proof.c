@@ -63,8 +63,8 @@ PROOF(gate_order)
 	asked = refused = missing = 0;
 	order.runtime = any_bool();
 	order.file_limit = !order.runtime;
-	order.root_count = any_bool() ? 2 : 0;
-	order.env_count = order.root_count > 0 ? 2 : 1;
+	order.root_count = order.runtime ? 2 : 0;
+	order.env_count = order.runtime ? 2 : 1;
 	order.argv.count = (uint16_t)any_up_to(80);
 	gate = (struct gate){.order = &order};
 	ok = words_ok(&gate);
