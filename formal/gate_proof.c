@@ -29,21 +29,18 @@
 /* ---- a word that is refused is an argv that is refused ---- */
 
 static unsigned asked; /* words that were accepted, one after the other */
-static unsigned refused; /* words that were there, and refused */
-static unsigned missing; /* answers for words that were not there */
+static unsigned refuse; /* the word to refuse */
+static unsigned refusals; /* answers that were no, also for words that were not there */
 
 const char *asked_word(struct gate *g, const char *want, unsigned i);
 
-/* Any answer, for any word. */
 const char *asked_word(struct gate *g, const char *want, unsigned i)
 {
-	const bool there = g->where < g->order->argv.count;
-
 	(void)i;
 	PROVE(g->where == asked, "one word after the other, none twice");
-	if (!there || any_bool()) {
-		refused += there ? 1 : 0;
-		missing += there ? 0 : 1;
+	PROVE(refusals == 0, "the first refusal is the last question");
+	if (g->where >= g->order->argv.count || g->where == refuse) {
+		refusals++;
 		return NULL;
 	}
 	asked++;
@@ -52,27 +49,35 @@ const char *asked_word(struct gate *g, const char *want, unsigned i)
 	return want + (*want == ' ');
 }
 
-/* Of the words that stand there all are asked for, in order, and if one was
- * refused, the argv is.  After a refusal nothing more is asked. */
-PROOF(gate_order)
+static void in_order(bool all, unsigned count, unsigned refused)
 {
-	static struct gate gate;
-	static struct order order;
+	struct order order = {.runtime = all, .file_limit = all};
+	struct gate gate = {.order = &order};
+	const unsigned fixed = all ? 72 : 62;
 	bool ok;
 
-	asked = refused = missing = 0;
-	order.runtime = any_bool();
-	order.file_limit = !order.runtime;
-	order.root_count = order.runtime ? 2 : 0;
-	order.env_count = order.runtime ? 2 : 1;
-	order.argv.count = (uint16_t)any_up_to(80);
-	gate = (struct gate){.order = &order};
+	order.root_count = all ? 2 : 0;
+	order.env_count = all ? 2 : 1;
+	order.argv.count = (uint16_t)count;
+	asked = refusals = 0;
+	refuse = refused;
 	ok = words_ok(&gate);
-	PROVE(refused + missing <= 1, "the first refusal is the last question");
-	PROVE(ok == (refused == 0 && asked == order.argv.count &&
-	             asked >= 62U + 2 * order.runtime + 2 * order.file_limit +
-	                              2 * order.root_count + 2 * (order.env_count - 1U)),
-	      "all words, and no fewer than the fixed ones");
+	PROVE(ok == (refused >= count && count >= fixed && count <= fixed + WORDS_MAX),
+	      "all words, each accepted, no fewer than the fixed ones");
+}
+
+/* With every slot, and with none that may be left out; each word refused, none,
+ * too few, too many. */
+PROOF(gate_order)
+{
+	for (unsigned refused = 0; refused <= 73; refused++)
+		in_order(true, 73, refused);
+	for (unsigned refused = 0; refused <= 63; refused++)
+		in_order(false, 63, refused);
+	for (unsigned count = 70; count <= 75; count++)
+		in_order(true, count, 99);
+	for (unsigned count = 60; count <= 65; count++)
+		in_order(false, count, 99);
 }
 
 /* After the first fault no letter of the table takes anything, and none mends

@@ -7,6 +7,9 @@
 #include "nondet.h"
 #include "spec.h"
 
+#ifndef FORMAL_MOST
+#define FORMAL_MOST 9999
+#endif
 #define ROOM 32 /* what one put writes of FORMAL_N bytes, at most */
 
 /* One put, of any kind. */
