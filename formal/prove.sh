@@ -113,7 +113,7 @@ verify() {
 		# shellcheck disable=SC3045
 		ulimit -v $kilobytes
 		# shellcheck disable=SC3045
-		ulimit -t $seconds
+		ulimit -t "$seconds"
 		compile "$name" "$tree" "$dir" && eval "cbmc $flags \"$dir/proof.gb\""
 	) >"$dir/log" 2>&1
 	grep -q '^VERIFICATION SUCCESSFUL' "$dir/log" && return 0
@@ -158,7 +158,7 @@ one_cover() {
 		# shellcheck disable=SC3045
 		ulimit -v $kilobytes
 		# shellcheck disable=SC3045
-		ulimit -t $seconds
+		ulimit -t "$seconds"
 		compile "$name" "$tree" "$dir" &&
 			eval "cbmc $(field "$name" cbmc) --no-standard-checks --no-unwinding-assertions --cover location \"$dir/proof.gb\""
 	) >"$dir/log" 2>&1
