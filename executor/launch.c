@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "checking.h"
@@ -20,6 +21,21 @@
 #define REAP_SECONDS 5
 
 /* ---- before the lock ---- */
+
+/* What is written to is neither what is read nor the other one that is written to:
+ * the worker's log is emptied, and what a worker says there is its own affair. */
+static bool apart(const struct run *run)
+{
+	const int fd[] = {run->turn_in, run->config, run->audit, run->worker_err};
+	struct stat written, other;
+	bool good = true;
+
+	for (size_t i = 2; i < sizeof(fd) / sizeof(fd[0]); i++)
+		for (size_t j = 0; j < i && fstat(fd[i], &written) == 0; j++)
+			good = good && (fstat(fd[j], &other) != 0 || written.st_dev != other.st_dev ||
+			                written.st_ino != other.st_ino);
+	return good;
+}
 
 static enum life_event open_files(struct run *run)
 {
@@ -46,6 +62,8 @@ static enum life_event open_files(struct run *run)
 	    (why = self_log(value[OPTION_WORKER_STDERR], &run->worker_err,
 	                    run->worker_err_path)) != WHY_NONE)
 		return run_fail_errno(run, why, value[OPTION_WORKER_STDERR]);
+	if (!apart(run))
+		return run_fail(run, WHY_USAGE, "%s", "one file is named for two purposes");
 	if ((why = self_docker(value[OPTION_DOCKER], run->docker.path)) != WHY_NONE)
 		return run_fail(run, why, "%s", run->docker.path);
 	if ((why = self_policy(&run->policy, run->own_path, run->policy_path)) != WHY_NONE)

@@ -18,9 +18,9 @@ X(START, "SANDBOX_PROTOCOL", "executor.start", 70, "the process could not set it
 X(CONFIG_OPEN, "SANDBOX_CONFIG", "config.open", 66, "the config file cannot be opened", "name it with -c FILE") \
 X(CONFIG_UNSAFE, "SANDBOX_CONFIG", "config.unsafe", 78, "the config is not a regular file of root's or yours, or others may write it", "mend its owner and mode") \
 X(TURN_OPEN, "SANDBOX_TURN", "turn.open", 66, "the turn file cannot be opened", "name a readable file with -t FILE, or use standard input") \
-X(AUDIT_OPEN, "SANDBOX_POLICY", "audit.open", 66, "the audit file cannot be opened for appending", "mend its path, owner and mode") \
+X(AUDIT_OPEN, "SANDBOX_POLICY", "audit.open", 66, "the audit file cannot be opened for appending, or is not a file of root's or yours alone", "name it without symbolic links, and mend its owner and mode") \
 X(AUDIT_EVENT, "SANDBOX_POLICY", "audit.event", 77, "an event cannot be written to the audit file", "mend the audit file, or set audit.required to false") \
-X(WORKER_LOG, "SANDBOX_POLICY", "worker_stderr.open", 66, "the file for the worker's standard error cannot be opened for writing, or is not a file of root's or yours alone", "mend its path, owner and mode") \
+X(WORKER_LOG, "SANDBOX_POLICY", "worker_stderr.open", 66, "the file for the worker's standard error cannot be opened for writing, or is not a file of root's or yours alone", "name it without symbolic links, and mend its owner and mode") \
 X(DOCKER_UNSAFE, "SANDBOX_POLICY", "docker.unsafe", 77, "somebody other than root could replace the docker program or a directory above it", "install docker in a root-owned directory, and name it with --docker") \
 X(DOCKER_MISSING, "SANDBOX_UNAVAILABLE", "docker.missing", 69, "the docker program cannot be found", "install docker.io, or name it with --docker") \
 X(ENDPOINT, "SANDBOX_ENDPOINT", "endpoint.grammar", 77, "the docker endpoint is not unix:// and a canonical absolute path of at most 107 bytes", "name it with --host, as in unix:///var/run/docker.sock") \

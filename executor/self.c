@@ -4,6 +4,7 @@
 #include <bsd/string.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef DOCKER_PATH
@@ -125,16 +127,24 @@ enum executor_reason self_config(const char *given, const char *home, int *fd, c
 	return WHY_NONE;
 }
 
-/* Opens a file of ours for writing, and tells its path.  A FIFO that nobody reads
- * is refused, not waited for, and neither is one that is full (audit.h). */
+/* Opens a file of ours for writing, and tells its path.  No link is followed: one
+ * that an earlier worker has left in a mount would lead out of it again, past the
+ * rule that what is written lies outside every mount.  A FIFO that nobody reads is
+ * refused, not waited for, and neither is one that is full (audit.h). */
 static bool open_to_write(const char *given, int append, bool fifo, int *fd, char *path)
 {
-	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | append;
+	const struct open_how how = {
+		.flags = (unsigned)(O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | append),
+		.mode = 0600,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
 	struct stat st;
 
-	*fd = open(given, flags, 0600);
-	return *fd >= 0 && fstat(*fd, &st) == 0 && self_trusts(&st) &&
-	       (S_ISREG(st.st_mode) || (fifo && S_ISFIFO(st.st_mode))) &&
+	*fd = (int)syscall(SYS_openat2, AT_FDCWD, given, &how, sizeof(how));
+	if (*fd < 0 || fstat(*fd, &st) != 0)
+		return false;
+	errno = EPERM; /* for all that follows: not a file that may be written to */
+	return self_trusts(&st) && (S_ISREG(st.st_mode) || (fifo && S_ISFIFO(st.st_mode))) &&
 	       self_path(*fd, path, SELF_PATH);
 }
 

@@ -38,7 +38,8 @@ bool self_safe(const char *path, uid_t owner, bool sticky);
 __attribute__((warn_unused_result)) enum executor_reason self_config(const char *given,
                                                                      const char *home, int *fd,
                                                                      char *path);
-/* Opens the audit file for appending. */
+/* Opens the audit file for appending.  Neither this nor the next follows a link;
+ * errno says why one failed. */
 __attribute__((warn_unused_result)) enum executor_reason self_audit(const char *given, int *fd,
                                                                     char *path);
 /* Opens the file for the worker's standard error, as it is, for writing. */

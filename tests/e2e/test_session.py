@@ -248,6 +248,22 @@ def inside_a_mount(case):
     return case.workspace + "/log"
 
 
+def victim(case):
+    path = case.write("victim", "kept")
+    os.chown(path, case.uid, case.uid)
+    return path
+
+
+def link_of_an_earlier_worker(case):
+    os.symlink(victim(case), case.workspace + "/log")
+    return case.workspace + "/log"
+
+
+def directory_of_an_earlier_worker(case):
+    os.symlink(os.path.dirname(victim(case)), case.workspace + "/logs")
+    return case.workspace + "/logs/victim"
+
+
 OPEN = (66, "SANDBOX_POLICY worker_stderr.open")
 
 
@@ -256,11 +272,44 @@ OPEN = (66, "SANDBOX_POLICY worker_stderr.open")
     ("others may write to root's", somebody_elses, *OPEN),
     ("no such directory", missing_directory, *OPEN), ("a FIFO", fifo, *OPEN),
     ("inside a mount", inside_a_mount, 77, "SANDBOX_MOUNT_OVERLAP mount.protected"),
+    ("a link in a mount", link_of_an_earlier_worker, *OPEN),
+    ("below a link in a mount", directory_of_an_earlier_worker, *OPEN),
 ])
 def bad_worker_stderr(case, name, make, status, reason):
     prepare(case)
-    case.expect(run(case, ["--worker-stderr", make(case)]), status, reason)
+    result = run(case, ["--worker-stderr", make(case)])
+    case.expect(result, status, reason)
+    holds("it does not say Success", b"Success" not in result.err, result.err)
     holds("no container was made", "create" not in case.kinds(), case.kinds())
+    if os.path.exists(case.dir + "/victim"):
+        equal("what the link leads to", "kept", open(case.dir + "/victim").read())
+    case.nothing_left()
+
+
+@table([("a link in a mount", link_of_an_earlier_worker),
+        ("below a link in a mount", directory_of_an_earlier_worker),
+        ("others may write to it", others_may_write)])
+def bad_audit_file(case, name, make):
+    prepare(case)
+    result = run(case, ["--audit", make(case)])
+    case.expect(result, 66, "SANDBOX_POLICY audit.open")
+    holds("it does not say Success", b"Success" not in result.err, result.err)
+    case.nothing_left()
+
+
+@table([("log and audit", ["--worker-stderr", "--audit"]), ("log and config", ["--worker-stderr", "-c"]),
+        ("audit and config", ["--audit", "-c"])])
+def one_file_for_two_purposes(case, name, options):
+    prepare(case)
+    path = case.write("both", json.dumps(case.config))
+    os.chown(path, case.uid, case.uid)
+    argv = [case.bin + "/cofferdam", "session", "--state-dir", case.state, "--docker", case.docker]
+    if "-c" not in options:
+        argv += ["-c", case.write("config.json", json.dumps(case.config))]
+    for option in options:
+        argv += [option, path]
+    case.expect(case.end(case.spawn(argv)), 64, "USAGE usage")
+    equal("the file", json.dumps(case.config), open(path).read())
     case.nothing_left()
 
 
