@@ -26,12 +26,18 @@ bool child_set_up(void)
 	static const int caught[] = {SIGTERM, SIGINT,    SIGHUP,  SIGQUIT,   SIGCHLD,
 	                             SIGUSR1, SIGUSR2,   SIGALRM, SIGVTALRM, SIGPROF,
 	                             SIGXCPU, SIGSTKFLT, SIGIO,   SIGPWR};
-	sigset_t set;
+	/* A terminal does not suspend us: docker, in a session of its own, would go on
+	 * without a deadline, and with the terminal as the worker's input. */
+	static const int held[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+	sigset_t set, mask;
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
 		sigaddset(&set, caught[i]);
-	if (sigprocmask(SIG_SETMASK, &set, NULL) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
+	mask = set;
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+		sigaddset(&mask, held[i]);
+	if (sigprocmask(SIG_SETMASK, &mask, NULL) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
 	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
 		return false;
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

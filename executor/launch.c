@@ -37,6 +37,15 @@ static bool apart(const struct run *run)
 	return good;
 }
 
+/* The terminal is another job's, whose input is not for us: our children, in sessions
+ * of their own, could take it away (the kernel stops only those of the terminal's). */
+static bool background(int fd)
+{
+	const pid_t group = tcgetpgrp(fd); /* -1: not a terminal, or not ours to ask */
+
+	return group > 0 && group != getpgrp();
+}
+
 static enum life_event open_files(struct run *run)
 {
 	const char *const *value = run->options->value;
@@ -48,6 +57,9 @@ static enum life_event open_files(struct run *run)
 	if (run->turn_in < 0 ||
 	    (run->turn_in > STDERR_FILENO && fcntl(run->turn_in, F_SETFL, O_RDONLY) != 0))
 		return run_fail_errno(run, WHY_TURN_OPEN, turn);
+	if (background(run->turn_in))
+		return run_fail(run, WHY_USAGE, "%s",
+		                "the input is a terminal, and this is a background job");
 	self_home(run->home, sizeof(run->home));
 	why = self_config(config, run->home, &run->config, run->config_path);
 	if (why == WHY_CONFIG_OPEN)

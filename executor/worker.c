@@ -130,8 +130,8 @@ static enum child_wait attend_turn(struct run *run, int64_t deadline)
 	return wait;
 }
 
-/* Waits until docker has started the container, and verifies it once more.  One
- * that has already ended is the result's business. */
+/* Waits until docker has started the container, verifies it once more, and tells the
+ * caller.  One that has already ended is the result's business: nobody saw it run. */
 static enum life_event see_running(struct run *run)
 {
 	unsigned seconds = run->order.control_seconds;
@@ -151,7 +151,12 @@ static enum life_event see_running(struct run *run)
 	if (is(&result, "created"))
 		return run_fail(run, WHY_DOCKER_DEADLINE, "docker container start, %u seconds",
 		                seconds);
-	return is(&result, "running") ? checking_again(run) : E_OK;
+	if (!is(&result, "running"))
+		return E_OK;
+	if (checking_again(run) != E_OK)
+		return E_FAIL;
+	run_tell(run, "running");
+	return E_OK;
 }
 
 static enum child_wait attend_session(struct run *run, int64_t deadline)
@@ -162,7 +167,6 @@ static enum child_wait attend_session(struct run *run, int64_t deadline)
 	}
 	if (see_running(run) != E_OK)
 		return CHILD_FAILED;
-	run_tell(run, "running");
 	return attend(run, 1, deadline);
 }
 

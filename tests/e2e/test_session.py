@@ -5,9 +5,13 @@
     test_session.py [WORD...]      only the tests whose name holds one of the words
 """
 
+import fcntl
 import json
 import os
+import pty
 import signal
+import termios
+import time
 
 from harness import Failure, Tree, equal, holds, main, table, test
 
@@ -95,6 +99,18 @@ def status_lines(case):
     case.nothing_left()
 
 
+@test
+def one_that_never_runs_is_not_said_to_run(case):
+    prepare(case, worker={"start_fails": "exec: not found"})
+    read, write = os.pipe()
+    result = run(case, ["--status-fd", str(write)], pass_fds=(write,))
+    os.close(write)
+    case.expect(result, 69, "SANDBOX_UNAVAILABLE worker.never_ran", out=None)
+    with os.fdopen(read) as lines:
+        equal("the phases told", ["result"], [json.loads(line)["phase"] for line in lines])
+    case.nothing_left()
+
+
 @table([
     ("exit status 3", {"exit": 3}, 1, "SANDBOX_WORKER worker.exit"),
     ("out of memory", {"exit": 137, "oom": True}, 1, "SANDBOX_WORKER worker.exit"),
@@ -115,6 +131,66 @@ def signalled(case, name, number):
     process, _ = started(case)
     process.send_signal(number)
     case.expect(case.end(process), 128 + number, "SANDBOX_ABORTED signal", out=None)
+    case.nothing_left()
+
+
+@table([("SIGTSTP", signal.SIGTSTP), ("SIGTTIN", signal.SIGTTIN), ("SIGTTOU", signal.SIGTTOU)])
+def the_terminal_does_not_suspend_it(case, name, number):
+    """Its worker would go on, without a deadline and with the terminal as its input."""
+    prepare(case, worker={"hang": True, "deaf": True})
+    process, _ = started(case)
+    with open("/proc/%d/status" % process.pid) as file:
+        blocked = [line.split()[1] for line in file if line.startswith("SigBlk:")]
+    process.terminate()
+    case.expect(case.end(process), 143, "SANDBOX_ABORTED signal", out=None)
+    holds("it is blocked", int(blocked[0], 16) >> (number - 1) & 1, blocked)
+    case.nothing_left()
+
+
+def on_a_terminal(slave, background):
+    """Makes the terminal the caller's own; another job has it when in the background."""
+    def prepare_child():
+        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+        if background and os.fork() == 0:
+            os.setpgid(0, 0)
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+            os.tcsetpgrp(slave, os.getpid())
+            os.execv("/bin/sleep", ["sleep", "60"])
+        while background and os.tcgetpgrp(slave) == os.getpgrp():
+            time.sleep(0.01)
+    return prepare_child
+
+
+@table([("run", "run"), ("session", "session")])
+def a_background_job_does_not_read_the_terminal(case, name, command):
+    if command == "session":
+        prepare(case)
+    else:
+        case.use_fake()
+    master, slave = pty.openpty()
+    process = case.begin(command=command, stdin=slave, preexec_fn=on_a_terminal(slave, True))
+    os.close(slave)
+    err = process.stderr.read()
+    status = process.wait()
+    case.tree.running.discard(process)
+    os.close(master)
+    equal("exit status", 64, status)
+    holds("it says why", b"background" in err, err)
+    equal("docker commands", [], case.kinds())
+    case.nothing_left()
+
+
+@test
+def the_terminal_is_the_workers(case):
+    prepare(case, worker={"stdout": "bye", "exit": 0})
+    master, slave = pty.openpty()
+    process = begin(case, stdin=slave, preexec_fn=on_a_terminal(slave, False))
+    os.close(slave)
+    os.write(master, b"hello\n\x04")
+    case.expect(case.end(process, None), 0, out=b"bye")
+    os.close(master)
+    with open(case.fake + "/stdin", "rb") as file:
+        equal("what the worker read", b"hello\n", file.read())
     case.nothing_left()
 
 
