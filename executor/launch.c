@@ -31,8 +31,9 @@ static bool apart(const struct run *run)
 	bool good = true;
 
 	for (size_t i = 2; i < sizeof(fd) / sizeof(fd[0]); i++)
-		for (size_t j = 0; j < i && fstat(fd[i], &written) == 0; j++)
-			good = good && (fstat(fd[j], &other) != 0 || written.st_dev != other.st_dev ||
+		for (size_t j = 0; j < i; j++)
+			good = good && (fstat(fd[i], &written) != 0 || fstat(fd[j], &other) != 0 ||
+			                written.st_dev != other.st_dev ||
 			                written.st_ino != other.st_ino);
 	return good;
 }

@@ -46,7 +46,7 @@ X(WORKER_VANISHED, "SANDBOX_WORKER", "worker.vanished", 1, "somebody else remove
 X(NO_RUN, "SANDBOX_WORKER", "run.unknown", 1, "this state directory has no container of that run or session", "see cofferdam ps") \
 X(WORKER_STDERR, "SANDBOX_WORKER", "worker.stderr", 1, "the worker wrote too much to its standard error", "let it write less") \
 X(SIGNALLED, "SANDBOX_ABORTED", "signal", 128, "a signal ended the run", "the container is removed first") \
-X(OUTPUT, "SANDBOX_PROTOCOL", "output.write", 70, "the reply cannot be written to standard output", "check what it is connected to") \
+X(OUTPUT, "SANDBOX_PROTOCOL", "output.write", 70, "what belongs on standard output cannot be written", "check what it is connected to") \
 X(LANDLOCK, "SANDBOX_UNAVAILABLE", "confine.landlock", 69, "the kernel has no Landlock, and the config requires it", "boot a kernel of 5.13 or later with Landlock (lsm=landlock,...), or set confinement to \"best-effort\"") \
 X(ENDPOINT_SOCKET, "SANDBOX_UNAVAILABLE", "endpoint.socket", 69, "there is no socket at the docker endpoint", "start the docker engine, or name its socket with --host") \
 X(ENDPOINT_OWNER, "SANDBOX_ENDPOINT", "endpoint.owner", 77, "the docker socket is not root's or yours, or everybody may write to it", "mend the socket's owner and mode: root, the docker group, 0660") \

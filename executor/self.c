@@ -134,7 +134,7 @@ enum executor_reason self_config(const char *given, const char *home, int *fd, c
 static bool open_to_write(const char *given, int append, bool fifo, int *fd, char *path)
 {
 	const struct open_how how = {
-		.flags = (unsigned)(O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | append),
+		.flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (unsigned)append,
 		.mode = 0600,
 		.resolve = RESOLVE_NO_SYMLINKS,
 	};

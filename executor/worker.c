@@ -203,6 +203,18 @@ static enum life_event failed(struct run *run)
 	                len > 0 ? "; it says: " : "", said);
 }
 
+/* Docker is gone and the worker is not.  A session's docker ends when nobody reads what
+ * the worker writes; that is not the engine's fault. */
+static enum life_event left(struct run *run)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+	const bool unread = run->session && poll(&out, 1, 0) > 0 &&
+	                    (out.revents & (POLLERR | POLLHUP)) != 0;
+
+	return run_fail_child(run, unread ? WHY_OUTPUT : WHY_DOCKER_FAILED, &run->child[0],
+	                      "docker left while the worker runs");
+}
+
 /* What the end of the worker means.  A reply that was refused while the worker was
  * still writing ended it; else the worker's own failure comes before what is wrong with
  * its reply.  Success needs everybody to agree on it. */
@@ -222,8 +234,7 @@ static enum life_event judge(struct run *run, const struct result *result)
 		                result->word[4]);
 	run->exit_code = (int)strtonum(result->word[3], 0, INT_MAX, &error);
 	if (!is(result, "exited") || strcmp(result->word[1], "false") != 0 || error != NULL)
-		return run_fail_child(run, WHY_DOCKER_FAILED, docker,
-		                      "docker left while the worker runs");
+		return left(run);
 	run->ended = true;
 	run->oom = strcmp(result->word[2], "true") == 0;
 	run_log(run, AUDIT_EXIT, run->exit_code);

@@ -408,7 +408,18 @@ def output_closed_by_the_caller(case):
     err = process.stderr.read()
     status = process.wait()
     case.tree.running.discard(process)
-    holds("it ends with one of the two: %d" % status, status in (0, 69), err)
+    holds("it ends with one of the two: %d" % status, status in (0, 70), err)
+    case.nothing_left()
+
+
+@test
+def output_that_nobody_reads_is_named(case):
+    prepare(case, worker={"endless": True})
+    read, write = os.pipe()
+    os.close(read)
+    process = begin(case, stdout=write)
+    os.close(write)
+    case.expect(case.end(process), 70, "SANDBOX_PROTOCOL output.write", out=None)
     case.nothing_left()
 
 
