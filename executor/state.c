@@ -121,15 +121,17 @@ bool state_local(int fd)
 }
 
 /* What a file of ours says of itself: which one it is, so that a copy of it is
- * none, and a word. */
+ * none, and a word.  Inode and time of birth stay over a reboot, which a device's
+ * number may not; a file system without the latter says 0 (statx(2)). */
 static bool identity(int fd, const char *word, char *to, size_t cap)
 {
-	struct stat st;
-	int len = fstat(fd, &st) != 0 ? -1
-	                              : snprintf(to, cap, " %llu:%llu %s\n",
-	                                         (unsigned long long)st.st_dev,
-	                                         (unsigned long long)st.st_ino, word);
+	struct statx stx = {.stx_mask = 0};
+	int len;
 
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &stx) != 0)
+		return false;
+	len = snprintf(to, cap, " %llu:%lld.%09u %s\n", (unsigned long long)stx.stx_ino,
+	               (long long)stx.stx_btime.tv_sec, stx.stx_btime.tv_nsec, word);
 	return len > 0 && (size_t)len < cap;
 }
 

@@ -184,8 +184,9 @@ enum life_event worker_start(struct run *run)
 	wait = run->session ? attend_session(run, deadline) : attend_turn(run, deadline);
 	late = run->child[0].ended ? WHY_POLICY_DEADLINE : WHY_TURN_DEADLINE;
 	child_stop(&run->child[0]);
-	while (run->hear >= 0) /* what it said last */
+	if (run->hear >= 0) /* what it said last: a pipe holds no more, see pipe(7) */
 		hear(run);
+	run_close(&run->hear, 1);
 	return run_stopped(run, wait, late, "the worker", seconds) || run->status != 0
 	               ? E_FAIL
 	               : E_OK;

@@ -893,8 +893,8 @@ def reap_claim_without_container(case, name, age, stays):
     case.expect(case.manage("reap"), 0, out=b"")
     path = case.state + "/claims/" + "ab" * 16
     with open(path, "w") as file:
-        made = os.fstat(file.fileno())
-        file.write("creating 1 %d:%d unix://%s\n" % (made.st_dev, made.st_ino, case.socket))
+        which = subprocess.run(["stat", "--printf=%i:%.9W", path], capture_output=True, check=True)
+        file.write("creating 1 %s unix://%s\n" % (which.stdout.decode(), case.socket))
     os.chown(path, case.uid, case.uid)
     os.utime(path, (time.time() - age,) * 2)
     case.expect(case.manage("reap"), 0, out=b"")

@@ -455,9 +455,9 @@ def shell(script, **more):
 
 
 def in_place(case):
-    for rule in case.orders["rules"]:
-        if "shell" in rule:
-            rule["shell"] = "S='%s'; A='%s'; %s" % (case.state, case.dir + "/audit", rule["shell"])
+    places = "S='%s'; A='%s'; " % (case.state, case.dir + "/audit")
+    case.orders["rules"] = [dict(rule, shell=places + rule["shell"]) if "shell" in rule else rule
+                            for rule in case.orders["rules"]]
     case.write("bin/scenario.json", json.dumps(case.orders))
 
 

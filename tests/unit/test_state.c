@@ -95,6 +95,18 @@ static int tear_down(void **state)
 	return nftw(base, take_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Which file it is: its inode, so many on, and its time of birth. */
+static const char *identity(const char *name, unsigned on, char to[64])
+{
+	struct statx stx;
+
+	assert_int_equal(statx(AT_FDCWD, in_base(name), 0, STATX_INO | STATX_BTIME, &stx),
+	                 0);
+	snprintf(to, 64, "%llu:%lld.%09u", (unsigned long long)stx.stx_ino + on,
+	         (long long)stx.stx_btime.tv_sec, stx.stx_btime.tv_nsec);
+	return to;
+}
+
 static void done(struct state *s)
 {
 	const int fd[] = {s->dir, s->claims, s->lock, s->claim};
@@ -248,8 +260,7 @@ static void refuses_a_bad_id(void **state)
 		"00112233445566778899AABBCCDDEEFF\n",
 		"00112233445566778899aabbccddeefg\n",
 	};
-	char good[128];
-	struct stat st;
+	char good[128], self[64];
 	struct state s;
 
 	(void)state;
@@ -258,9 +269,7 @@ static void refuses_a_bad_id(void **state)
 		put("s/id", ids[i], 0600);
 		assert_int_equal(opens("s"), STATE_BAD);
 	}
-	assert_int_equal(lstat(in_base("s/id"), &st), 0);
-	snprintf(good, sizeof(good), NONCE " %llu:%llu id\n", (unsigned long long)st.st_dev,
-	         (unsigned long long)st.st_ino);
+	snprintf(good, sizeof(good), NONCE " %s id\n", identity("s/id", 0, self));
 	put("s/id", good, 0600);
 	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
 	assert_string_equal(s.id, NONCE);
@@ -268,8 +277,8 @@ static void refuses_a_bad_id(void **state)
 	good[strlen(good) - 2] = 'x';
 	put("s/id", good, 0600);
 	assert_int_equal(opens("s"), STATE_BAD);
-	snprintf(good, sizeof(good), NONCE " %llu:%llu id\n", (unsigned long long)st.st_dev,
-	         (unsigned long long)st.st_ino + 1); /* a copy of another directory's */
+	/* a copy of another directory's */
+	snprintf(good, sizeof(good), NONCE " %s id\n", identity("s/id", 1, self));
 	put("s/id", good, 0600);
 	assert_int_equal(opens("s"), STATE_BAD);
 	assert_int_equal(link(in_base("s/id"), "/tmp/test_state.second"), 0);
@@ -375,7 +384,7 @@ static void claims(void **state)
 	assert_true(state_claim(&two, OTHER, ENDPOINT));
 	assert_true(state_claim_say(&one, "created x\n"));
 	get("s/claims/" NONCE, text, sizeof(text));
-	assert_int_equal(sscanf(text, "creating %lld %*u:%*u " ENDPOINT "\ncreated x\n%n", &when, &used), 1);
+	assert_int_equal(sscanf(text, "creating %lld %*u:%*u.%*u " ENDPOINT "\ncreated x\n%n", &when, &used), 1);
 	assert_int_equal(used, (int)strlen(text));
 	assert_true(when > 1600000000);
 	assert_true(state_drop_claim(&one));
@@ -430,16 +439,13 @@ static void reap(const struct state *s, unsigned most, struct reaped *reaped)
 static void put_claim(const char *name, const char *with, int age)
 {
 	struct timespec times[2] = {{time(NULL) - age, 0}, {time(NULL) - age, 0}};
-	char contents[512];
-	struct stat st;
+	char contents[512], self[64];
 	int fd;
 
 	put(name, "", 0600);
 	fd = open(in_base(name), O_RDWR);
-	assert_int_equal(fstat(fd, &st), 0);
-	snprintf(contents, sizeof(contents), "%.*s %llu:%llu %s%s", (int)strcspn(with, "@"), with,
-	         (unsigned long long)st.st_dev, (unsigned long long)st.st_ino, ENDPOINT,
-	         strchr(with, '@') != NULL ? strchr(with, '@') + 1 : "");
+	snprintf(contents, sizeof(contents), "%.*s %s %s%s", (int)strcspn(with, "@"), with,
+	         identity(name, 0, self), ENDPOINT, strchr(with, '@') != NULL ? strchr(with, '@') + 1 : "");
 	if (strchr(with, '@') == NULL)
 		snprintf(contents, sizeof(contents), "%s", with);
 	assert_int_equal(write(fd, contents, strlen(contents)), (ssize_t)strlen(contents));
