@@ -38,7 +38,7 @@ from rules import TOKENS, Source, functions  # noqa: E402
 BUILD = os.path.join(os.environ.get("B", "build"), "mutants")
 OPTIONS = "-O1 -w"
 PROCESSES = 200
-CPU_LEAST = 20  # seconds, and ten times what the original needs
+CPU_LEAST = 3  # seconds, and ten times what the original needs
 CLOCK = 900
 BYTES = 64 << 20
 MEMORY = 4 << 30
@@ -169,6 +169,8 @@ def conditions(text, add):
 
 def constants(text, add, neighbour):
     for match in NUMBER.finditer(text.code):
+        if re.search(r"sizeof\W*[\w.>-]*\[$", text.code[:match.start()][-60:]):
+            continue  # every element has the same size
         value = int(match.group(1), 8 if match.group(1).startswith("0") else 10)
         for new in (value + 1, value - 1):
             if new >= 0:
