@@ -3,7 +3,7 @@
 #
 # The Debian packages (12 and 13) that a make target needs.
 #
-#   tests/deps.sh [GROUP...]     groups: build engine test lint fuzz; default: the first four
+#   tests/deps.sh [GROUP...]     groups: build engine test lint fuzz mcdc; default: the first four
 #
 # Installs what is missing, as root or through sudo, and says what it installs.
 # With DEPS=no it installs nothing, names what is missing and exits 1.  When
@@ -15,6 +15,7 @@ packages_build='gcc libc6-dev make libjsmn-dev libbsd-dev libmd-dev libseccomp-d
 packages_engine='busybox-static tar util-linux procps python3'
 packages_test='libcmocka-dev python3 python3-jsonschema strace util-linux'
 packages_fuzz='clang afl++'
+packages_mcdc='clang-19 llvm-19 libclang-rt-19-dev'
 packages_lint='clang clang-tidy clang-tools cppcheck mandoc shellcheck python3 binutils'
 
 die()
@@ -68,11 +69,12 @@ wanted()
 			;;
 		test) echo "$packages_test" ;;
 		lint) echo "$packages_lint" ;;
+		mcdc) echo "$packages_mcdc" ;;
 		fuzz)
 			echo "$packages_fuzz"
 			fuzz_packages
 			;;
-		*) die "no such group: $group (build engine test lint fuzz)" ;;
+		*) die "no such group: $group (build engine test lint fuzz mcdc)" ;;
 		esac
 	done
 }

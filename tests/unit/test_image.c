@@ -64,6 +64,8 @@ static const struct reference_case references[] = {
 	{ "a--b", true },
 	{ "a---b", true },
 	{ "a_b", true },
+	{ "a{b", false },
+	{ "a{b/c", false },
 	{ "a__b", true },
 	{ "a.b", true },
 	{ "a:_x", true },

@@ -230,12 +230,48 @@ static void outside(void **state)
 	assert_int_equal(step.next, S_ENDED);
 }
 
+/* A state is named for the action whose outcome it awaits: wherever the table
+ * goes there, that action has been done, and none goes elsewhere. */
+static void states_fit_actions(void **state)
+{
+	static const enum life_action done[S_COUNT] = {
+		[S_SETTING_UP] = A_SET_UP,          [S_READING] = A_READ_TURN,
+		[S_DECIDING] = A_DECIDE,            [S_GATING] = A_GATE,
+		[S_REAPING] = A_REAP,               [S_LOCKING] = A_LOCK,
+		[S_CLAIMING] = A_CLAIM,             [S_GUARDING] = A_GUARD,
+		[S_CREATING] = A_CREATE,            [S_CHECKING] = A_CHECK,
+		[S_UNLOCKING] = A_UNLOCK,           [S_STARTING] = A_START,
+		[S_JUDGING] = A_RESULT,             [S_REMOVING] = A_REMOVE,
+		[S_DROPPING] = A_DROP_CLAIM,        [S_RELEASING] = A_RELEASE,
+		[S_DOOMED_LOCKED] = A_REMOVE,       [S_DROPPING_LOCKED] = A_DROP_CLAIM,
+		[S_UNLOCKING_LAST] = A_UNLOCK,      [S_DOOMED] = A_REMOVE,
+		[S_DROPPING_LAST] = A_DROP_CLAIM,   [S_REPORTING] = A_REPORT,
+		[S_ENDED] = A_END,
+	};
+
+	(void)state;
+	for (unsigned s = 0; s < S_COUNT; s++) {
+		for (unsigned e = 0; e < E_COUNT; e++) {
+			struct life_step step = life_next((enum life_state)s, (enum life_event)e);
+
+			assert_int_not_equal(step.next, S_NEW);
+			if (step.action == A_SETTLE)
+				assert_int_equal(step.next, S_DOOMED_LOCKED);
+			else
+				assert_int_equal(step.action, done[step.next]);
+		}
+	}
+	/* Nothing is done yet: what fails there is only told. */
+	for (unsigned e = E_FAIL; e < E_COUNT; e++)
+		assert_int_equal(life_next(S_NEW, (enum life_event)e).action, A_REPORT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_path),    cmocka_unit_test(the_good_path),
 		cmocka_unit_test(the_bad_paths), cmocka_unit_test(the_residual),
-		cmocka_unit_test(outside),
+		cmocka_unit_test(outside),       cmocka_unit_test(states_fit_actions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,7 @@ static void refused(void **state)
 		"36 35 98:0 / /m\\ rw - t s o\n",
 		"36 35 98:0 / /m\\x41 rw - t s o\n",
 		"36 35 98:0 / /m\\008 rw - t s o\n",
+		"36 35 98:0 / /m\\0/0 rw - t s o\n",
 		"36 35 98:0 / /m\\000 rw - t s o\n", /* a NUL */
 		"36 35 98:0 / /m\\400 rw - t s o\n", /* 256 */
 		"36 35 98:0 / /m\\501 rw - t s o\n",
