@@ -219,7 +219,7 @@ def abort_of(scenario, vector):
         for rule in scenario.rules:
             if rule["on"] == "rm" and rule.get("nth") == min(first, int(when[2])):
                 rule["signal_parent"] = [signal.SIGTERM, "before"]
-                if rule["nth"] <= scenario.attempts and scenario.own is None:
+                if rule["nth"] <= scenario.attempts:
                     scenario.faults.add("signal-late")
     else:
         scenario.abort = when

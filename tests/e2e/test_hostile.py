@@ -240,7 +240,7 @@ def conversation():
         yield ("asks about %.24r" % reference, at("facts", "say", "text", ask(URL, reference)),
                PROTOCOL)
     yield ("closes the pipe for the image", at("facts", "close", "6"),
-           (69, "SANDBOX_UNAVAILABLE image.absent"))
+           (69, "SANDBOX_UNAVAILABLE image.answer"))
     for name, text, status, expected in (
             ("escape sequences", ESCAPES, "77", CRASHED),
             ("forged lines", FORGED, "77", (77, "SANDBOX_POLICY forged.reason"))):
@@ -611,7 +611,7 @@ def reply_hangs(case, name, lie):
     case.use_fake()
     case.limit(turnSeconds=20)
     install(case, reply=lie)
-    case.expect(case.run(), 124, "SANDBOX_TIMEOUT turn.deadline")
+    case.expect(case.run(), 124, "SANDBOX_TIMEOUT policy.deadline")
     case.nothing_left()
 
 
