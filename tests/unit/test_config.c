@@ -209,6 +209,8 @@ static const struct verdict VERDICTS[] = {
 	{BUNDLE("/a/"), REASON_BUNDLE_GUEST, "/bundle/guest"},
 	{BUNDLE("/a/../b"), REASON_BUNDLE_GUEST, "/bundle/guest"},
 	{BUNDLE("/a,b"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{BUNDLE("/a\\\\b"), REASON_BUNDLE_GUEST, "/bundle/guest"},
+	{TURN(",\"entrypoint\":\"/a\\nb\""), REASON_COMMAND_WORD, "/entrypoint"},
 	{BUNDLE("/a\\\"b"), REASON_BUNDLE_GUEST, "/bundle/guest"},
 	{BUNDLE("/a\\u0000"), REASON_BUNDLE_GUEST, "/bundle/guest"},
 	{BUNDLE("/a\\u00e9"), REASON_BUNDLE_GUEST, "/bundle/guest"},

@@ -277,6 +277,8 @@ static void foreign_engines(void **state)
 		struct place place = socket_at(row[i].path);
 
 		assert_reason(&place, row[i].reason);
+		if (row[i].reason != REASON_NONE)
+			assert_string_equal(strchr(report.at[0].detail, '/'), row[i].path);
 		place.state = PLACE_TEXT;
 		assert_reason(&place, row[i].reason);
 	}

@@ -215,8 +215,10 @@ static void test_overflow(void **state)
 	detail = report_open(&report, REASON_SHAPE_TYPE, "/over");
 	text_string(&detail.text, "lost");
 	report_close(&detail);
+	report_json_error(&report, &(struct json_error){REASON_JSON_SYNTAX, 0, 1, 1});
+	report_at(&report, REASON_SHAPE_TYPE, NULL, 0, "lost");
 	assert_int_equal(report.count, REPORT_MAX);
-	assert_int_equal(report.dropped, 3);
+	assert_int_equal(report.dropped, 5);
 	assert_int_equal(report_status(&report), 77);
 	assert_string_equal(report.at[REPORT_MAX - 1].pointer, "/more");
 	report.dropped = UINT32_MAX;

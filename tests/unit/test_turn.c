@@ -93,6 +93,8 @@ static const struct verdict VERDICTS[] = {
 	{TOOLS(TOOL("\"a\"") "," TOOL("\"a\"")), REASON_NONE, ""},
 	{TOOLS(TOOL(NAME48)), REASON_NONE, ""},
 	{TOOLS(TOOL(NAME49)), REASON_SHAPE_NAME, "/tools/0/name"},
+	{"{\"text\":\"t\"," SPEAKER "," STRINGS ",\"tools\":[],\"mcp\":[{\"server\":" NAME49
+	 ",\"tools\":[]}]}", REASON_SHAPE_NAME, "/mcp/0/server"},
 	{TOOLS(TOOL("\"a\"") "," TOOL("\"\"")), REASON_SHAPE_NAME, "/tools/1/name"},
 	{TOOLS(TOOL("\"a\\n\"")), REASON_SHAPE_NAME, "/tools/0/name"},
 	{TOOLS(TOOL("\"a\\u0000\"")), REASON_SHAPE_NAME, "/tools/0/name"},
