@@ -234,6 +234,20 @@ static void caller_out_of_range(void)
 	config.user_given = false;
 	facts.gid = ID_MAX + 1U;
 }
+static void given_out_of_range(void)
+{
+	config.uid = ID_MAX + 1U;
+}
+static void given_entrypoint_with_control(void)
+{
+	config.entrypoint = "/a\nb";
+}
+static void given_word_with_delete(void)
+{
+	config.command_given = true;
+	config.command.count = 1;
+	config.command.at[0] = "a\177";
+}
 static void given_root(void)
 {
 	config.uid = 0;
@@ -448,6 +462,9 @@ static const struct fault FAULTS[] = {
 	{"caller is root", caller_is_root, REASON_USER_ROOT, ""},
 	{"caller in root's group", caller_in_roots_group, REASON_USER_ROOT, ""},
 	{"caller out of range", caller_out_of_range, REASON_USER_RANGE, ""},
+	{"given out of range", given_out_of_range, REASON_USER_RANGE, "/user"},
+	{"given entrypoint", given_entrypoint_with_control, REASON_COMMAND_WORD, "/entrypoint"},
+	{"given word", given_word_with_delete, REASON_COMMAND_WORD, "/command"},
 	{"given root", given_root, REASON_USER_ROOT, "/user"},
 	{"tcp", endpoint_is_tcp, REASON_ENDPOINT_SCHEME, "/docker/host"},
 	{"tcp of the environment", environment_is_tcp, REASON_ENDPOINT_SCHEME, ""},

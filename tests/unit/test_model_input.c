@@ -138,6 +138,8 @@ static const struct verdict VERDICTS[] = {
 	{TOOLS(FUNCTION("\"a\"", "{}") "," FUNCTION("\"aa\"", "{}")), REASON_NONE, ""},
 	{TOOLS(FUNCTION("\"a\"", "{}") "," FUNCTION("\"\\u0061\"", "{}")), REASON_SHAPE_DUPLICATE,
 	 "/tools/1/function/name"},
+	{TOOLS(FUNCTION("\"a\"", "{}") "," FUNCTION("\"b\"", "{}") "," FUNCTION("\"a\"", "{}")),
+	 REASON_SHAPE_DUPLICATE, "/tools/2/function/name"},
 	{TOOLS("{\"type\":\"web\",\"function\":{\"name\":\"f\",\"description\":\"\","
                "\"parameters\":{}}}"),
 	 REASON_SHAPE_VALUE, "/tools/0/type"},
