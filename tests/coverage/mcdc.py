@@ -25,7 +25,8 @@ COUNTING = ("-O1 -g -U_FORTIFY_SOURCE -fprofile-instr-generate -fcoverage-mappin
 def build():
     """The tests of the pure modules; the others look at environments and processes, which the
     counting would change."""
-    pure = {os.path.basename(name)[:-2] for words in coverage.PURE_LISTS for name in variable(words)}
+    pure = {os.path.basename(name)[:-2]
+            for words in coverage.PURE_LISTS for name in variable(words)}
     binaries = [binary for binary in variable("UNIT_BIN", "B=" + BUILD)
                 if os.path.basename(binary)[len("test_"):] in pure]
     make("B=" + BUILD, "CC=clang-19", "HARDEN=", "WARN=-w", "CFLAGS=" + COUNTING, *binaries)

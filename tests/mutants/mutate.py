@@ -340,6 +340,7 @@ class Bench:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, preexec_fn=bound,
+                                   start_new_session=True,  # kill(0) crosses a pid namespace
                                    env=dict(os.environ, CMOCKA_TEST_ABORT="1"))
         try:
             status = process.wait(timeout=CLOCK)

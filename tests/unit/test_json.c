@@ -393,6 +393,8 @@ static const struct invalid invalid_texts[] = {
         {T("\"\\udc00\\ud800\""), REASON_JSON_SURROGATE, 1},
         {T("\"\\ud800\\x\""), REASON_JSON_SURROGATE, 1},
         {T("\"\\ud800\\x"), REASON_JSON_SURROGATE, 1},
+        {T("\"\\ud800abcdefgh\""), REASON_JSON_SURROGATE, 1},
+        {T("\"\\ud800\\\\bcdefgh\""), REASON_JSON_SURROGATE, 1},
         {T("\"\\ud800x"), REASON_JSON_SURROGATE, 1},
         {T("\"\\ud800\\udcg0\""), REASON_JSON_ESCAPE, 11},
         {T("{\"\\ud800\":1}"), REASON_JSON_SURROGATE, 2},
@@ -1402,6 +1404,9 @@ static void test_write(void **state)
 		assert_int_equal(out.len, strlen(rows[i].written));
 		assert_memory_equal(buffer, rows[i].written, out.len);
 		text_init(&out, buffer, strlen(rows[i].written) - 1);
+		json_write(&doc, 0, &out);
+		assert_true(out.full);
+		text_init(&out, buffer, 1);
 		json_write(&doc, 0, &out);
 		assert_true(out.full);
 		json_drop(&doc);

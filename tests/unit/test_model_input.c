@@ -147,6 +147,8 @@ static const struct verdict VERDICTS[] = {
 	 REASON_SHAPE_MISSING, "/tools/0/function/description"},
 	{SCHEMA("true"), REASON_SHAPE_TYPE, AT},
 	{SCHEMA("[]"), REASON_SHAPE_TYPE, AT},
+	{SCHEMA("{\"items\":false}"), REASON_NONE, ""},
+	{SCHEMA("{\"items\":true}"), REASON_NONE, ""},
 	{SCHEMA("{\"$ref\":\"#/a\"}"), REASON_NONE, ""},
 	{SCHEMA("{\"$ref\":\"\\u0023\"}"), REASON_NONE, ""},
 	{SCHEMA("{\"$ref\":\"\\u00231\"}"), REASON_NONE, ""},
