@@ -18,6 +18,7 @@ runs away; the clock only one that sleeps.
 
 import argparse
 import collections
+import fcntl
 import functools
 import hashlib
 import json
@@ -163,8 +164,10 @@ def conditions(text, add):
         new = "true" if match.group() == "&&" else "false"
         left = text.operand(match.start(), -1, match.group())
         right = text.operand(match.end(), 1, match.group())
-        add(left, match.start(), " %s " % new, "condition")
-        add(match.end(), right, " " + new, "condition")
+        for start, end in ((left, match.start()), (match.end(), right)):
+            operand = text.code[start:end]
+            start += len(operand) - len(operand.lstrip())
+            add(start, start + len(operand.strip()), new, "condition")
 
 
 def constants(text, add, neighbour):
@@ -285,6 +288,9 @@ class Bench:
 
     def __init__(self):
         self.group = pids_group()
+        os.makedirs(os.path.join(TREE, BUILD), exist_ok=True)
+        self.lock = open(os.path.join(TREE, BUILD, "lock"), "w")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)  # one run at a time in this directory
         self.dir = os.path.join(TREE, BUILD)
         self.compile = {}
         self.base = {}

@@ -553,6 +553,33 @@ static void same(void **state)
 	assert_false(mounts_same(&a, &b));
 	b = directory("/srv/a/b");
 	assert_false(mounts_same(&a, &b));
+	b = text_place("/srv/a/b");
+	assert_false(mounts_same(&a, &b));
+	/* What cannot be compared is the same as nothing, not even by its text. */
+	b = text_place("/srv/a");
+	a.state = PLACE_UNKNOWN;
+	assert_false(mounts_same(&a, &b));
+	assert_false(mounts_same(&b, &a));
+	/* The identity of what is missing says nothing. */
+	a = missing("/srv/a");
+	b = missing("/srv/a");
+	b.self.ino = 1;
+	assert_true(mounts_same(&a, &b));
+}
+
+/* A name that is missing in a second view of /, where the other goes through it. */
+static void missing_below_the_root(void **state)
+{
+	struct place a = missing("/mnt/x");
+	struct place b = directory("/x/in");
+
+	(void)state;
+	a.located = false;
+	assert_int_equal(mounts_relate(&a, &b), MOUNTS_DISJOINT);
+	a.above[1] = b.above[0];
+	assert_int_equal(mounts_relate(&a, &b), MOUNTS_ALIAS);
+	b = directory("/y/in");
+	assert_int_equal(mounts_relate(&a, &b), MOUNTS_DISJOINT);
 }
 
 /* --- pairs and protected paths --- */
@@ -869,6 +896,7 @@ static void generated_without_location(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(missing_below_the_root),
 		cmocka_unit_test(types),
 		cmocka_unit_test(not_there),
 		cmocka_unit_test(host_rules),

@@ -375,9 +375,21 @@ static void contains(void **state)
 	assert_false(path_contains("/a", 2, "", 0));
 }
 
+/* The lengths rule, not what happens to stand behind them. */
+static void only_so_many_bytes(void **state)
+{
+	(void)state;
+	assert_int_equal(path_check("/a", 0), PATH_RELATIVE);
+	assert_false(path_canonical("/a", 0));
+	assert_false(path_contains("/a/b", 4, "/a/b/c", 2));
+	assert_false(path_contains("/a", 0, "/a", 2));
+	assert_false(path_contains("xa", 2, "/a", 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_so_many_bytes),
 		cmocka_unit_test(checks),
 		cmocka_unit_test(lengths),
 		cmocka_unit_test(canonical),
