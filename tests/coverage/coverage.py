@@ -123,8 +123,17 @@ def run_unit(binary):
     return os.path.join(prefix, TREE.lstrip("/"), BUILD)
 
 
+def forget():
+    """A program started without our environment counts beside its object, and would complain of
+    what an older build has left there."""
+    for top, _, names in os.walk(os.path.join(TREE, BUILD)):
+        for name in (n for n in names if n.endswith(".gcda")):
+            os.remove(os.path.join(top, name))
+
+
 def read_unit(binaries):
     """The counts of each test by name.  Each links every module, so none is missing."""
+    forget()
     own = {}
     for binary in binaries:
         counts = Counts()
