@@ -68,20 +68,18 @@ enum life_event run_signalled(struct run *run)
 	return run_fail(run, WHY_SIGNALLED, "signal %d", child_signal());
 }
 
-/* True when a wait was cut short, which is then on record. */
 bool run_stopped(struct run *run, enum child_wait wait, enum executor_reason late,
-                    const char *what, unsigned seconds)
+                 const char *what, unsigned seconds)
 {
 	if (wait == CHILD_SIGNAL)
 		run_signalled(run);
 	if (wait == CHILD_DEADLINE)
 		run_fail(run, late, "%s, %u seconds%s%s", what, seconds,
-		     late == WHY_DOCKER_DEADLINE ? ", " : "",
-		     late == WHY_DOCKER_DEADLINE ? run->docker.endpoint : "");
+		         late == WHY_DOCKER_DEADLINE ? ", " : "",
+		         late == WHY_DOCKER_DEADLINE ? run->docker.endpoint : "");
 	return wait == CHILD_SIGNAL || wait == CHILD_DEADLINE;
 }
 
-/* A policy process that ended: content, refused, or broken. */
 enum life_event run_judged(struct run *run, const struct child *child)
 {
 	static char text[SAY_CHILD];
@@ -117,7 +115,7 @@ int64_t run_after(unsigned seconds)
 }
 
 void run_policy(struct run *run, struct child *child, const char *command, int count,
-                         const int *fd)
+                const int *fd)
 {
 	static const char *const env[] = {"LC_ALL=C", NULL};
 	const char *argv[5] = {"cofferdam-policy", command};
@@ -141,7 +139,6 @@ void run_close(int *fd, size_t count)
 	}
 }
 
-/* The roots are still the directories that policy examined. */
 bool run_same_roots(const struct run *run)
 {
 	static char path[PATH_BYTES_MAX + 1];

@@ -67,6 +67,22 @@ def holds(what, condition, observed=""):
         raise Failure("%s\nobserved: %s" % (what, show(observed)))
 
 
+def clients():
+    """Every docker client on PATH, once each, /usr/bin/docker first."""
+    found = []
+    for directory in ["/usr/bin"] + os.environ["PATH"].split(":"):
+        path = os.path.join(directory, "docker")
+        if os.access(path, os.X_OK) and os.path.realpath(path) not in map(os.path.realpath, found):
+            if os.stat(os.path.realpath(path)).st_uid == 0:
+                found.append(path)
+    return found
+
+
+def version(client):
+    done = subprocess.run([client, "--version"], capture_output=True, text=True, check=False)
+    return re.sub(r"^Docker version ([^,]*),.*", r"\1", done.stdout.strip())
+
+
 class Tree:
     """A scratch directory with the programs in it; every directory above it is root's alone, as
     cofferdam asks of its docker (so not in /tmp)."""

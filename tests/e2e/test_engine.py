@@ -10,7 +10,6 @@ privilege but the socket's group.
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -18,30 +17,15 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
-from harness import TESTS, Case, Failure, Tree, equal, holds, main  # noqa: E402
+from harness import (TESTS, Case, Failure, Tree, clients, equal, holds, main,  # noqa: E402
+                     version)
 
 SOCKET = os.environ.get("ENGINE_SOCKET", "")
 GROUP = int(os.environ.get("ENGINE_GID", "0"))
 IMAGE = os.environ.get("ENGINE_IMAGE", "")
 
 
-def clients():
-    """Every docker client on PATH, once each, /usr/bin/docker first."""
-    found = []
-    for directory in ["/usr/bin"] + os.environ["PATH"].split(":"):
-        path = os.path.join(directory, "docker")
-        if os.access(path, os.X_OK) and os.path.realpath(path) not in map(os.path.realpath, found):
-            if os.stat(os.path.realpath(path)).st_uid == 0:
-                found.append(path)
-    return found
-
-
 CLIENTS = clients()
-
-
-def version(client):
-    done = subprocess.run([client, "--version"], capture_output=True, text=True, check=False)
-    return re.sub(r"^Docker version ([^,]*),.*", r"\1", done.stdout.strip())
 
 
 def docker(*words, check=True):

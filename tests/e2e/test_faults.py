@@ -27,7 +27,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
-from harness import Case, Failure, Report, Tree, equal, holds  # noqa: E402
+from harness import (Case, Failure, Report, Tree, clients, equal, holds,  # noqa: E402
+                     version)
 
 # Ignored signals that say nothing of the executor: Python itself ignores SIGPIPE and SIGXFSZ; 32
 # and 33 are libc's own.
@@ -835,21 +836,6 @@ class EngineFault(FaultCase):
         """Waits until the launch is so many commands further, or has ended."""
         wait_for("it goes on", lambda: self.process.poll() is not None or
                  len(self.log()) >= self.seen + commands)
-
-
-def clients():
-    found = []
-    for directory in ["/usr/bin"] + os.environ["PATH"].split(":"):
-        path = os.path.join(directory, "docker")
-        if os.access(path, os.X_OK) and os.path.realpath(path) not in map(os.path.realpath, found):
-            if os.stat(os.path.realpath(path)).st_uid == 0:
-                found.append(path)
-    return found
-
-
-def version(client):
-    done = subprocess.run([client, "--version"], capture_output=True, text=True, check=False)
-    return re.sub(r"^Docker version ([^,]*),.*", r"\1", done.stdout.strip())
 
 
 def client_docker(case, *words):
