@@ -2,7 +2,6 @@
 #include "checking.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 /* Each: docker, piped into policy. */
@@ -43,10 +42,9 @@ static int begin(struct run *run, size_t i)
 static enum life_event judge(struct run *run, size_t i, int from, int64_t deadline)
 {
 	struct child *docker = &run->child[2 * i], *policy = docker + 1;
-	struct pollfd end = {.fd = from, .events = POLLIN};
 	const bool broke = policy->ended && policy->status != 0 && !say_refuses(policy->status);
 
-	if (policy->ended && poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)
+	if (policy->ended && run_far_end_closed(from))
 		child_wait(docker, 1, -1, 0, deadline);
 	if (docker->ended && docker->status != 0 && !broke)
 		return run_fail_child(run, WHY_DOCKER_FAILED, docker, checks[i].words);

@@ -70,6 +70,8 @@ __attribute__((format(printf, 3, 4))) static void note(struct finding *out,
 static void warn(struct finding *out, const char *mend)
 {
 	out->verdict = WARN;
+	out->status = 0;
+	out->reason[0] = '\0';
 	out->mend = mend;
 }
 
@@ -93,10 +95,9 @@ static void look_user(struct finding *out)
 static void look_landlock(struct finding *out)
 {
 	long abi = syscall(LL_CREATE, NULL, (size_t)0, LL_VERSION);
-	struct utsname kernel;
+	struct utsname kernel = {0};
 
-	if (uname(&kernel) != 0)
-		strlcpy(kernel.release, "?", sizeof(kernel.release));
+	(void)uname(&kernel); /* it cannot fail */
 	note(out, abi < 1 ? WHY_LANDLOCK : WHY_NONE, "kernel %s, ABI %ld", kernel.release, abi);
 }
 
@@ -159,11 +160,16 @@ static void look_config(struct finding *out)
 	                           variable(state, "STATE_DIRECTORY", given(OPTION_STATE_DIR)), NULL};
 	char code[SAY_WORD];
 	int fd;
-	enum executor_reason why = self_config(given(OPTION_CONFIG), home, &fd, path);
+	const char *option = given(OPTION_CONFIG);
+	const char *named = option != NULL ? option : getenv("COFFERDAM_CONFIG");
+	enum executor_reason why = self_config(option, home, &fd, path);
 
+	note(out, why, "%s: %s", named != NULL ? named : "the usual places",
+	     why == WHY_CONFIG_OPEN ? strerrordesc_np(errno) : path);
+	if (why == WHY_CONFIG_OPEN && named == NULL && errno == ENOENT)
+		warn(out, "name it with -c FILE, here and in every launch");
 	if (fd >= 0)
 		close(fd);
-	note(out, why, "%s", given(OPTION_CONFIG));
 	if (why != WHY_NONE || !run_policy(out, argv, env))
 		return;
 	note(out, WHY_NONE, "%s: allowed", path);
@@ -421,8 +427,7 @@ int doctor_run(const struct options *options)
 
 	managed.options = options;
 	for (const struct check *at = checks; at < checks + CHECKS; at++) {
-		if ((at->look == look_config && given(OPTION_CONFIG) == NULL) ||
-		    (at->look == look_image && given(OPTION_IMAGE) == NULL))
+		if (at->look == look_image && given(OPTION_IMAGE) == NULL)
 			continue;
 		finding = (struct finding){.verdict = UNKNOWN, .mend = "see the failure above"};
 		if ((at->needs & not_passed) != 0)

@@ -174,7 +174,7 @@ static const char *read_words(const struct command *command, char **argv, int *a
 			only_operands = true;
 		else if (command->operands && (only_operands || argv[*at][0] != '-'))
 			out->operand[out->operands++] = argv[*at];
-		else if (only_operands)
+		else if (only_operands || (command->run != NULL && argv[*at][0] != '-'))
 			return "unexpected word";
 		else if ((wrong = read_option(command, argv, at, out)) != NULL)
 			return wrong;

@@ -4,6 +4,7 @@
 #include <bsd/string.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +129,13 @@ void run_policy(struct run *run, struct child *child, const char *command, int c
 		argv[words] = "--json";
 	memcpy(plan.fd, fd, (size_t)count * sizeof(fd[0]));
 	child_start(child, &plan);
+}
+
+bool run_far_end_closed(int fd)
+{
+	struct pollfd end = {.fd = fd, .events = POLLIN};
+
+	return poll(&end, 1, 0) > 0 && (end.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 void run_close(int *fd, size_t count)

@@ -107,6 +107,8 @@ void run_policy(struct run *run, struct child *child, const char *command, int c
                 const int *fd);
 /* One line for --status-fd, if it was given, about a run that goes on. */
 void run_tell(const struct run *run, const char *phase);
+/* The other end of this end of a pipe is closed, in every process. */
+bool run_far_end_closed(int fd);
 /* Closes those that are not -1, which they become. */
 void run_close(int *fd, size_t count);
 /* The roots are still the directories that policy examined. */

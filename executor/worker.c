@@ -108,7 +108,6 @@ static bool attach(struct run *run, int in, int out)
  * docker gets no EPIPE. */
 static enum child_wait attend_turn(struct run *run, int64_t deadline)
 {
-	struct pollfd end = {.events = POLLIN};
 	enum child_wait wait;
 	int link[2];
 
@@ -120,9 +119,7 @@ static enum child_wait attend_turn(struct run *run, int64_t deadline)
 	run_policy(run, &run->child[1], "reply", 3, (const int[]){link[0], -1, -1});
 	run_close(&link[1], 1);
 	wait = attend(run, 2, deadline);
-	end.fd = link[0];
-	run->refused = wait == CHILD_FAILED && poll(&end, 1, 0) >= 0 &&
-	               (end.revents & POLLHUP) == 0;
+	run->refused = wait == CHILD_FAILED && !run_far_end_closed(link[0]);
 	if (wait == CHILD_FAILED && !run->refused)
 		wait = attend(run, 1, deadline);
 	run_close(&link[0], 1);
@@ -208,9 +205,7 @@ static enum life_event failed(struct run *run)
  * the worker writes; that is not the engine's fault. */
 static enum life_event left(struct run *run)
 {
-	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-	const bool unread = run->session && poll(&out, 1, 0) > 0 &&
-	                    (out.revents & (POLLERR | POLLHUP)) != 0;
+	const bool unread = run->session && run_far_end_closed(STDOUT_FILENO);
 
 	return run_fail_child(run, unread ? WHY_OUTPUT : WHY_DOCKER_FAILED, &run->child[0],
 	                      "docker left while the worker runs");

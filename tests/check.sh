@@ -46,6 +46,7 @@ suite()
 	name=$1
 	shift
 	echo "== $name"
+	began=$(date +%s)
 	{
 		"$@" 2>&1
 		echo "status $?" >"$log.status"
@@ -53,6 +54,7 @@ suite()
 	read -r _ status <"$log.status"
 	rm -f "$log.status"
 	count "$name" "$status"
+	echo "== $(($(date +%s) - began)) s"
 }
 
 suite 'the proofs, compiled, over small scopes' env BUILD="$PWD/build/formal" formal/prove.sh exhaustive

@@ -18,9 +18,9 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import PROGRAMS, SAFETY, Tree, equal, holds, main, table, test  # noqa: E402
 
-ALWAYS = ["user", "landlock", "policy", "state", "docker", "endpoint", "engine", "versions", "kind",
-          "seccomp", "lsm", "cgroup", "memory", "swap", "cpu", "pids", "warnings"]
-OF_ENGINE = ALWAYS[7:]
+ALWAYS = ["user", "landlock", "policy", "config", "state", "docker", "endpoint", "engine",
+          "versions", "kind", "seccomp", "lsm", "cgroup", "memory", "swap", "cpu", "pids", "warnings"]
+OF_ENGINE = ALWAYS[8:]
 # The user of a test has no account, so no home directory.
 HOMELESS = "give the user a home directory, or name --state-dir in every command"
 
@@ -69,6 +69,7 @@ def expect(rows, check, verdict, reason="", status=0, mend=None, found=None):
     for name, other in rows.items():
         if name not in (check, "user"):
             fine = ("ok", "unknown") if verdict == "fail" else ("ok",)
+            fine += ("warn",) if name == "config" else ()  # most tests name none
             holds("%s is not to blame" % name, other["verdict"] in fine, other)
 
 
@@ -93,7 +94,7 @@ def with_an_image_and_a_config(case):
     case.use_fake()
     config = case.write("config.json", json.dumps(case.config))
     rows = doctor(case, "-c", config, "--image", "worker:1")
-    equal("the checks", ALWAYS[:3] + ["config"] + ALWAYS[3:] + ["image"], list(rows))
+    equal("the checks", ALWAYS + ["image"], list(rows))
     expect(rows, "config", "ok", found=config + ": allowed")
     expect(rows, "image", "ok", found="worker:1 linux sha256:5a5a")
 
@@ -229,6 +230,37 @@ def config_is_refused(case, name, path, reason, status, mend):
         reason = row["reason"]
     expect(rows, "config", "fail", reason, status, mend)
     equal("not looked at", [], unknown(rows))
+
+
+def default_config(case, put):
+    """Where a launch looks by itself; put makes what is there."""
+    case.env = {"XDG_CONFIG_HOME": case.home}
+    path = case.home + "/cofferdam/config.json"
+    os.mkdir(os.path.dirname(path), 0o755)
+    put(case, path)
+    return path
+
+
+@table([
+    ("there is none", lambda c, path: None, "warn", "", 0, "-c FILE", "No such file"),
+    ("it is allowed", lambda c, path: c.write(path[len(c.dir) + 1:], json.dumps(c.config)), "ok",
+     "", 0, "", ": allowed"),
+    ("it is refused", lambda c, path: c.write(path[len(c.dir) + 1:], "[]"), "fail",
+     "shape.type", 78, "explain", ""),
+    ("a link to itself", lambda c, path: os.symlink(path, path), "fail", "config.open", 66,
+     "-c FILE", "Too many levels"),
+])
+def config_without_an_option(case, name, put, verdict, reason, status, mend, found):
+    case.use_fake()
+    default_config(case, put)
+    expect(doctor(case), "config", verdict, reason, status, mend, found)
+
+
+@test
+def config_of_the_environment_is_missing(case):
+    case.use_fake()
+    case.env = {"COFFERDAM_CONFIG": case.dir + "/none.json"}
+    expect(doctor(case), "config", "fail", "config.open", 66, "-c FILE", "none.json")
 
 
 @test
