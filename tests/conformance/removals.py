@@ -632,8 +632,7 @@ class Run:
         claims = case.claims()
         equal("lines that name what is left, claims that stay", (1, 1), (len(lines), len(claims)))
         for ident in case.containers():
-            name = json.loads(pathlib.Path(case.fake, "containers.json").read_text())[
-                "containers"][ident]["Name"][1:]
+            name = case.engine()[ident]["Name"][1:]
             holds("the container's id or its name is told", ident in lines[0] or name in lines[0],
                   lines[0])
         nonce = os.path.basename(claims[0]).split(".")[0]

@@ -2,7 +2,8 @@
 """A docker command line client that talks to no engine.
 
 A few lines that call main() are installed as "docker" in a directory of root's.  Its environment
-is empty when cofferdam starts it, so it finds its orders in scenario.json beside itself:
+is empty when cofferdam starts it, so it finds its orders in the file "scenario" beside itself, as
+marshal writes them:
 
   home    a directory that it may write: containers, log, lock, the worker's stdin
   image   what `image inspect` answers; null: there is no such image
@@ -24,16 +25,19 @@ is empty when cofferdam starts it, so it finds its orders in scenario.json besid
             hold SECONDS: a child of ours keeps our descriptors for so long
             foreign: afterwards each container is somebody else's, with its name
 
-Containers live in home/containers.json; create, ls, inspect, start and rm behave as the real
+Containers live in home/engine; create, ls, inspect, start and rm behave as the real
 client's do, warts included.  Every call is logged: argv, environment, descriptors, ids, signals.
+There are some ten thousand calls, and half of what they cost is what they import: hence the C halves
+of json and signal, which need neither re nor enum.
 """
 
+import _signal as signal
 import fcntl
-import json
+import marshal
 import os
-import signal
 import sys
 import time
+from _json import encode_basestring as quoted
 
 HERE = os.path.dirname(os.path.abspath(sys.argv[0]))
 
@@ -66,8 +70,20 @@ class Refusal(Exception):
         self.status = status
 
 
+def load(path):
+    with open(path, "rb") as file:
+        return marshal.load(file)
+
+
+def save(path, value):
+    """The whole file at once: somebody may be reading it."""
+    with open(path + ".new", "wb") as file:
+        marshal.dump(value, file)
+    os.rename(path + ".new", path)
+
+
 class Store:
-    """The engine's memory, one JSON file; every change under a lock."""
+    """The engine's memory, one file; every change under a lock."""
 
     def __init__(self, home):
         self.home = home
@@ -76,18 +92,14 @@ class Store:
     def __enter__(self):
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         try:
-            with open(self.home + "/containers.json") as file:
-                self.all = json.load(file)
+            self.all = load(self.home + "/engine")
         except FileNotFoundError:
             self.all = {"containers": {}, "calls": {}}
         return self.all
 
     def __exit__(self, kind, value, trace):
         if kind is None:
-            new = self.home + "/containers.new"
-            with open(new, "w") as file:
-                json.dump(self.all, file)
-            os.rename(new, self.home + "/containers.json")
+            save(self.home + "/engine", self.all)
         fcntl.flock(self.lock, fcntl.LOCK_UN)
 
 
@@ -376,7 +388,8 @@ def image_inspect(fake, words):
 
 def image_lines(fake, words):
     _, operands = options(words, ["--format"], [])
-    image = json.loads(image_inspect(fake, ["--format", "{{json .}}", *operands]))
+    image_inspect(fake, ["--format", "", *operands])
+    image = fake.orders["image"]
     volumes = "VOLUME" if (image.get("Config") or {}).get("Volumes") else ""
     return "\n".join([image["Id"], image["Os"], volumes]) + "\n"
 
@@ -481,10 +494,10 @@ def lookup(expression, data):
     if expression.startswith("(") and expression.endswith(")"):
         expression = expression[1:-1].strip()
     if expression.startswith(".Label "):
-        return data["Label"].get(json.loads(expression[7:]), "")
+        return data["Label"].get(expression[7:].strip('"'), "")
     if expression.startswith("index "):
         _, path, key = expression.split(" ", 2)
-        return (lookup(path, data) or {}).get(json.loads(key))
+        return (lookup(path, data) or {}).get(key.strip('"'))
     for name in expression.split("."):
         if name:
             data = data.get(name) if isinstance(data, dict) else None
@@ -493,7 +506,15 @@ def lookup(expression, data):
 
 def as_json(value):
     """As Go's encoding/json: no blanks, and < > & escaped."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if isinstance(value, dict):
+        return "{" + ",".join(as_json(k) + ":" + as_json(value[k]) for k in value) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(as_json, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if not isinstance(value, str):
+        return str(value)
+    text = quoted(value)
     for char in "<>&\u2028\u2029":
         text = text.replace(char, "\\u%04x" % ord(char))
     return text
@@ -544,8 +565,7 @@ def policies(command):
 
 class Fake:
     def __init__(self):
-        with open(HERE + "/scenario.json") as file:
-            self.orders = json.load(file)
+        self.orders = load(HERE + "/scenario")
         self.home = self.orders["home"]
         self.facts = process_facts()
         self.store = Store(self.home)
@@ -555,7 +575,7 @@ class Fake:
         entry = dict(self.facts, kind=kind, nth=nth, argv=sys.argv[1:])
         fd = os.open(self.home + "/log", os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC,
                      0o600)
-        os.write(fd, (json.dumps(entry) + "\n").encode())
+        os.write(fd, marshal.dumps(entry))
         os.close(fd)
 
     def choose(self, kind):

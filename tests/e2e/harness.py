@@ -9,6 +9,7 @@ here is a safety net, far above what a busy machine needs.
 
 import fcntl
 import json
+import marshal
 import os
 import py_compile
 import re
@@ -22,6 +23,8 @@ import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+
+from fake_docker import load, save
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
@@ -83,6 +86,21 @@ def version(client):
     return re.sub(r"^Docker version ([^,]*),.*", r"\1", done.stdout.strip())
 
 
+def free_uids():
+    """10000 user ids that no other suite on this machine has: what holds them, and the first.
+
+    A case ends by killing what its user runs, so two suites with one user kill each other."""
+    for number in range(97):
+        held = socket.socket(socket.AF_UNIX)
+        try:
+            held.bind("\0cofferdam-test-uids-%d" % number)  # until this process ends: unix(7)
+        except OSError:
+            held.close()
+            continue
+        return held, FIRST_UID + 10000 * number
+    raise SystemExit("97 suites at once: no user ids are left")
+
+
 class Tree:
     """A scratch directory with the programs in it; every directory above it is root's alone, as
     cofferdam asks of its docker (so not in /tmp)."""
@@ -100,7 +118,7 @@ class Tree:
         py_compile.compile(self.base + "/lib/fake_docker.py", quiet=2)
         self.lock = threading.Lock()
         # A case's processes are told by their user: two suites at once must not meet.
-        self.uid = FIRST_UID + 10000 * (os.getpid() % 97)
+        self.held, self.uid = free_uids()
         self.running = set()
 
     def new_uid(self):
@@ -196,8 +214,13 @@ class Case:
                                  "Entrypoint": ["/worker"], "WorkingDir": "", "Volumes": None,
                                  "Labels": {"image.label": "1"}}} if image is True else image,
         }
-        self.write("bin/scenario.json", json.dumps(self.orders))
+        self.tell_docker()
         return self
+
+    def tell_docker(self, orders=None):
+        """The orders are the client's from its next call on."""
+        plain = json.loads(json.dumps(orders or self.orders))  # a signal's name is a number
+        save(self.dir + "/bin/scenario", plain)
 
     def make_socket(self):
         with socket.socket(socket.AF_UNIX) as made:
@@ -206,25 +229,35 @@ class Case:
         os.chown(self.socket, 0, self.uid)
 
     def calls(self, kind=None):
+        found = []
         try:
-            with open(self.fake + "/log") as file:
-                lines = [json.loads(line) for line in file]
+            with open(self.fake + "/log", "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                while file.tell() < size:
+                    found.append(marshal.load(file))
         except FileNotFoundError:
             return []
-        return [line for line in lines if kind is None or line["kind"] == kind]
+        return [call for call in found if kind is None or call["kind"] == kind]
 
     def kinds(self):
         return [call["kind"] for call in self.calls()]
 
     def containers(self):
         """What the engine still has of this case."""
-        if self.fake is None:
-            return []
+        return sorted(self.engine()) if self.fake is not None else []
+
+    def engine(self):
+        """{id: what the scripted client would say of it}."""
         try:
-            with open(self.fake + "/containers.json") as file:
-                return sorted(json.load(file)["containers"])
+            return load(self.fake + "/engine")["containers"]
         except FileNotFoundError:
-            return []
+            return {}
+
+    def set_engine(self, containers):
+        path = self.fake + "/engine"
+        calls = load(path)["calls"] if os.path.exists(path) else {}
+        save(path, {"containers": containers, "calls": calls})
+        os.chown(path, self.uid, self.uid)
 
     def worker_ran(self):
         return os.path.exists(self.fake + "/worker-ran")

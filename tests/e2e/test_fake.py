@@ -586,7 +586,7 @@ def an_orphan_is_removed_by_the_next_launch(case):
     case.expect(case.run(), 80)
     equal("containers left by the first run", 1, len(case.containers()))
     case.orders["rules"] = []
-    case.write("bin/scenario.json", json.dumps(case.orders))
+    case.tell_docker()
     case.limit(removeSeconds=120)
     case.expect(case.run(), 0, out=HELLO)
     case.nothing_left()
@@ -710,7 +710,7 @@ def with_one_running(case, change, status, reason, same_state=False):
     if same_state:
         other.state = case.state
     other.orders = dict(case.orders, worker={})
-    case.write("bin/scenario.json", json.dumps(other.orders))
+    case.tell_docker(other.orders)
     change(other)
     result = other.run()
     process.send_signal(signal.SIGTERM)
@@ -779,7 +779,7 @@ def start_hanging(case):
 def orders(case, rules=(), worker=None):
     """What docker does from now on."""
     case.orders.update(rules=list(rules), worker=worker or {})
-    case.write("bin/scenario.json", json.dumps(case.orders))
+    case.tell_docker()
 
 
 def orphans(case, *claims):
@@ -810,8 +810,7 @@ def orphans(case, *claims):
 
 
 def order_of(case):
-    with open(case.fake + "/containers.json") as file:
-        return list(json.load(file)["containers"])
+    return list(case.engine())
 
 
 def orphan(case, claim=True):
@@ -819,18 +818,15 @@ def orphan(case, claim=True):
 
 
 def label(case, ident, name):
-    with open(case.fake + "/containers.json") as file:
-        return json.load(file)["containers"][ident]["Config"]["Labels"]["dev.cofferdam." + name]
+    return case.engine()[ident]["Config"]["Labels"]["dev.cofferdam." + name]
 
 
 def change(case, ident, **labels):
     """Rewrites a container's labels, as nobody could."""
-    with open(case.fake + "/containers.json") as file:
-        engine = json.load(file)
+    containers = case.engine()
     for name, value in labels.items():
-        engine["containers"][ident]["Config"]["Labels"]["dev.cofferdam." + name] = value
-    with open(case.fake + "/containers.json", "w") as file:
-        json.dump(engine, file)
+        containers[ident]["Config"]["Labels"]["dev.cofferdam." + name] = value
+    case.set_engine(containers)
 
 
 def line_of(ident, run):

@@ -111,21 +111,13 @@ def outcome(result):
 def orders(case, rules=(), worker=None):
     """What docker does from now on."""
     case.orders.update(rules=list(rules), worker=worker or {})
-    case.write("bin/scenario.json", json.dumps(case.orders))
-
-
-def engine(case):
-    try:
-        with open(case.fake + "/containers.json") as file:
-            return json.load(file)["containers"]
-    except FileNotFoundError:
-        return {}
+    case.tell_docker()
 
 
 def what_is_left(case, err):
     """"0", or each container's kind: foreign, or named in full as a residual or not."""
     kinds = []
-    for ident, made in engine(case).items():
+    for ident, made in case.engine().items():
         labels = made["Config"]["Labels"]
         line = [line for line in err.decode().splitlines() if "REVOKE_INCOMPLETE" in line]
         words = (labels.get("dev.cofferdam.run", "-"), made["Name"][1:], case.socket)
@@ -322,16 +314,13 @@ def foreign(case):
     made = {"Id": "f" * 64, "Name": "/taken", "Mounts": [], "Created": "",
             "State": {"Status": "created", "Running": False},
             "Config": {"Labels": {"foreign": "1"}, "Image": "x"}}
-    with open(case.fake + "/containers.json", "w") as file:
-        json.dump({"containers": {made["Id"]: made}, "calls": {}}, file)
-    os.chown(case.fake + "/containers.json", case.uid, case.uid)
+    case.set_engine({made["Id"]: made})
 
 
 def no_foreign(case):
     equal("docker was asked to remove the foreign one", False,
           any("f" * 64 in call["argv"] or "taken" in call["argv"] for call in case.calls("rm")))
-    with open(case.fake + "/containers.json", "w") as file:
-        json.dump({"containers": {}, "calls": {}}, file)
+    case.set_engine({})
 
 
 for fault, rules, expected in (
@@ -459,7 +448,7 @@ def in_place(case):
     places = "S='%s'; A='%s'; " % (case.state, case.dir + "/audit")
     case.orders["rules"] = [dict(rule, shell=places + rule["shell"]) if "shell" in rule else rule
                             for rule in case.orders["rules"]]
-    case.write("bin/scenario.json", json.dumps(case.orders))
+    case.tell_docker()
 
 
 def mended_by(script):
@@ -630,7 +619,7 @@ def stalled(case, more, number):
         wait_for("the pipe is full", lambda: fcntl.ioctl(
             reading, 0x541B, b"\0" * 4) >= (61440).to_bytes(4, "little")[:0] and
             int.from_bytes(fcntl.ioctl(reading, 0x541B, b"\0" * 4), "little") > 61440)
-        equal("containers while the reply waits", {}, engine(case))
+        equal("containers while the reply waits", {}, case.engine())
         process.send_signal(number)
         return case.end(process, None)
     finally:

@@ -276,7 +276,7 @@ def decide_talks(case, name, lie, expected):
 def decide_never_reads(case, name, lie):
     case.use_fake()
     case.orders["image"]["Config"]["Labels"]["long"] = "x" * 200000
-    case.write("bin/scenario.json", json.dumps(case.orders))
+    case.tell_docker()
     install(case, decide=[word.replace("SOCKET", "unix://" + case.socket) for word in lie])
     never_started(case, case.run(), (69, "SANDBOX_UNAVAILABLE docker.deadline"))
     equal("docker was asked to create", False, created(case))

@@ -289,7 +289,7 @@ def worker_stderr_of_a_turn(case):
     case.expect(case.run(["--worker-stderr", log]), 0, out=None)
     equal("length of the file", 131072, os.stat(log).st_size)
     case.orders["worker"] = {"stderr": ["0123456789abcdef", 8193]}
-    case.write("bin/scenario.json", json.dumps(case.orders))
+    case.tell_docker()
     case.expect(case.run(["--worker-stderr", log]), 1, "SANDBOX_WORKER worker.stderr")
     equal("length of the file", KEPT, os.stat(log).st_size)
     case.nothing_left()
