@@ -598,10 +598,10 @@ static const char *keep(struct reader *reader, uint32_t object, const char *key)
 	return keep_node(reader, member(reader, object, key, JSON_STRING));
 }
 
-/* Two kept strings, either of which may be missing. */
-static bool same(const char *a, const char *b)
+/* A kept string, which may be missing, and another. */
+static bool same(const char *kept, const char *text)
 {
-	return a != NULL && b != NULL && strcmp(a, b) == 0;
+	return kept != NULL && strcmp(kept, text) == 0;
 }
 
 static bool flag(const struct reader *reader, uint32_t object, const char *key, bool standard)

@@ -223,6 +223,13 @@ static const struct verdict VERDICTS[] = {
 	{BUNDLE("/workspace/x"), REASON_BUNDLE_GUEST, "/bundle/guest"},
 	{SESSION(GRANT_MOUNT(GRANT, "ro"), ",\"bundle\":{\"host\":\"/f\",\"guest\":\"/grants\"}"),
 	 REASON_BUNDLE_GUEST, "/bundle/guest"},
+	/* A mount's guest that is missing, or no path, is not compared. */
+	{"{" START ",\"mounts\":[" BROKER ",{\"host\":\"/a\",\"mode\":\"rw\"}],"
+	 "\"bundle\":{\"host\":\"/f\",\"guest\":\"/workspace/x\"}}",
+	 REASON_SHAPE_MISSING, "/mounts/1/guest"},
+	{"{" START ",\"mounts\":[" BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace/\","
+	 "\"mode\":\"rw\"}],\"bundle\":{\"host\":\"/f\",\"guest\":\"/workspace/x\"}}",
+	 REASON_MOUNT_GUEST, "/mounts/1/guest"},
 	{TURN(",\"bundle\":{\"host\":\"f\",\"guest\":\"/f\"}"), REASON_MOUNT_RELATIVE,
 	 "/bundle/host"},
 	{TURN(",\"bundle\":{\"host\":\"/f\"}"), REASON_SHAPE_MISSING, "/bundle/guest"},
@@ -636,21 +643,31 @@ static void test_wrong_types(void **state)
 	}
 }
 
+/* An arena that is too small by whatever it is refuses. */
 static void test_arena_full(void **state)
 {
-	static const char TEXT[] = TURN("");
+	static const char TEXT[] = TURN(",\"environment\":{\"A\":\"b\",\"C\":\"\"}");
 	const struct json_limits limits = {CONFIG_BYTES_MAX, 65536, false};
 	struct json_error error;
 	struct json doc;
+	size_t needed;
 
 	(void)state;
-	report_init(&report, CODE_CONFIG, 78);
-	text_init(&arena, arena_buffer, 10);
+	run(TEXT);
+	assert_int_equal(report.count, 0);
+	needed = arena.len;
 	assert_true(json_parse(&doc, TEXT, strlen(TEXT), &limits, &error));
-	config_read(&doc, &arena, &config, &report);
+	for (size_t cap = 0; cap < needed; cap++) {
+		report_init(&report, CODE_CONFIG, 78);
+		text_init(&arena, arena_buffer, cap);
+		config_read(&doc, &arena, &config, &report);
+		assert_true(report.count > 0);
+		assert_int_equal(report.at[report.count - 1].reason, REASON_JSON_TOO_LARGE);
+	}
+	/* No part of an entry is one. */
+	assert_string_equal(config.env[0], "A=b");
+	assert_null(config.env[1]);
 	json_drop(&doc);
-	assert_true(report.count > 0);
-	assert_int_equal(report.at[report.count - 1].reason, REASON_JSON_TOO_LARGE);
 }
 
 static void test_grammars(void **state)

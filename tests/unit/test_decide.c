@@ -72,7 +72,8 @@ static void make_file(const char *path)
 static int make_tree(void **state)
 {
 	static const char *const directories[] = {
-		"broker", "work", "work/deep", "grant", "home", "home/.ssh", "secret", "s",
+		"broker",    "work",     "work/deep",    "grant",  "home",
+		"home/.ssh", "home/var", "home/var/run", "secret", "s",
 	};
 	int mountinfo = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 
@@ -100,7 +101,8 @@ static int remove_tree(void **state)
 		                            "work/inner.sock", "link.sock",    "work-link",
 		                            "loop"};
 	static const char *const directories[] = {"work/deep", "work", "broker", "grant",
-		                                  "home/.ssh", "home", "secret", "s"};
+		                                  "home/.ssh", "home/var/run", "home/var",
+		                                  "home",      "secret",       "s"};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(files); i++)
@@ -218,6 +220,10 @@ static void assert_allowed(void)
 static void mode_differs(void)
 {
 	facts.mode = MODE_SESSION;
+}
+static void mode_of_config_differs(void)
+{
+	config.mode = MODE_SESSION;
 }
 static void caller_is_root(void)
 {
@@ -440,6 +446,28 @@ static void name_empty(void)
 {
 	facts.name = "";
 }
+/* A path of one byte more than any may have. */
+static const char *too_long(void)
+{
+	static char path[PATH_BYTES_MAX + 2];
+
+	memset(path, 'a', sizeof(path) - 1);
+	path[0] = '/';
+	return path;
+}
+static void private_too_long(void)
+{
+	config.private_count = 1;
+	config.private_path[0] = too_long();
+}
+static void agent_too_long(void)
+{
+	facts.ssh_auth_sock = too_long();
+}
+static void workdir_too_long(void)
+{
+	image.workdir = too_long();
+}
 static void too_many_words(void)
 {
 	image.entrypoint.count = WORDS_MAX;
@@ -459,6 +487,10 @@ struct fault {
 
 static const struct fault FAULTS[] = {
 	{"mode", mode_differs, REASON_CONFIG_MODE, "/mode"},
+	{"config's mode", mode_of_config_differs, REASON_CONFIG_MODE, "/mode"},
+	{"long private path", private_too_long, REASON_PRIVATE_EXAMINE, "/privatePaths/0"},
+	{"long agent's path", agent_too_long, REASON_PRIVATE_EXAMINE, ""},
+	{"long workdir", workdir_too_long, REASON_WORKDIR_PATH, "/workdir"},
 	{"caller is root", caller_is_root, REASON_USER_ROOT, ""},
 	{"caller in root's group", caller_in_roots_group, REASON_USER_ROOT, ""},
 	{"caller out of range", caller_out_of_range, REASON_USER_RANGE, ""},
@@ -531,6 +563,19 @@ static void test_faults(void **state)
 	}
 }
 
+static void test_mode(void **state)
+{
+	(void)state;
+	good();
+	mode_differs();
+	run();
+	assert_string_equal(report.at[0].detail, "the command is for: session");
+	good();
+	mode_of_config_differs();
+	run();
+	assert_string_equal(report.at[0].detail, "the command is for: turn");
+}
+
 static void test_five_faults(void **state)
 {
 	static const enum reason expected[] = {REASON_CONFIG_MODE, REASON_ENDPOINT_SCHEME,
@@ -554,9 +599,8 @@ static void test_five_faults(void **state)
 }
 
 /* Where the config's own rules spoke already, decide does not. */
-static void test_blamed(void **state)
+static void blamed(const char *id)
 {
-	(void)state;
 	good();
 	config.mount[0].host = "relative";
 	config.docker_host = "tcp://x";
@@ -570,6 +614,7 @@ static void test_blamed(void **state)
 	config.private_path[0] = "relative";
 	config.state_file = "relative";
 	config.uid = 0;
+	context_asked = image_asked = 0;
 	text_init(&arena, arena_bytes, sizeof(arena_bytes));
 	report_init(&report, CODE_CONFIG, 78);
 	report_add(&report, REASON_MOUNT_RELATIVE, "/mounts/0/host");
@@ -577,10 +622,93 @@ static void test_blamed(void **state)
 	report_add(&report, REASON_WORKDIR_PATH, "/workdir");
 	report_add(&report, REASON_PRIVATE_PATH, "/privatePaths/0");
 	report_add(&report, REASON_PRIVATE_PATH, "/stateFile");
-	report_add(&report, REASON_USER_ROOT, "/user/uid");
+	report_add(&report, REASON_USER_ROOT, id);
 	decide(&config, &facts, &options, &asker, &arena, &out, &report);
 	assert_int_equal(report.count, 6);
 	assert_int_equal(out.launch.argv.count, 0);
+}
+
+static void test_blamed(void **state)
+{
+	(void)state;
+	blamed("/user/uid");
+	blamed("/user/gid");
+}
+
+/* What the config lacks, or names wrongly, is neither looked at nor asked for. */
+static void test_lacking(void **state)
+{
+	static const char *const IMAGES[] = {NULL, "worker:1"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(IMAGES); i++) {
+		good();
+		config.image = IMAGES[i];
+		config.mount[0].host = NULL;
+		config.mount[1].guest = NULL;
+		config.session_key = NULL;
+		context_asked = image_asked = 0;
+		text_init(&arena, arena_bytes, sizeof(arena_bytes));
+		report_init(&report, CODE_CONFIG, 78);
+		report_add(&report, REASON_IMAGE_GRAMMAR, "/image");
+		decide(&config, &facts, &options, &asker, &arena, &out, &report);
+		assert_int_equal(report.count, 1);
+		assert_non_null(out.launch.endpoint);
+		assert_int_equal(image_asked, 0);
+		assert_int_equal(out.launch.root_count, 0);
+		assert_string_equal(out.launch.session, "");
+	}
+	/* Unless it is another part that was wrong: then it is asked for. */
+	good();
+	report_init(&report, CODE_CONFIG, 78);
+	text_init(&arena, arena_bytes, sizeof(arena_bytes));
+	report_add(&report, REASON_NAME_GRAMMAR, "/name");
+	context_asked = image_asked = 0;
+	decide(&config, &facts, &options, &asker, &arena, &out, &report);
+	assert_int_equal(image_asked, 1);
+}
+
+/* Counts beyond what a config or an image holds are not believed. */
+static void test_counts(void **state)
+{
+	static char host[MOUNTS_MAX][32];
+	const char *secret;
+
+	(void)state;
+	good();
+	secret = in("secret");
+	config.entrypoint = "/agent";
+	config.command_given = true;
+	config.command.count = WORDS_MAX + 1;
+	for (unsigned i = 0; i < WORDS_MAX; i++)
+		config.command.at[i] = "w";
+	config.env_count = ENV_MAX + 1;
+	for (unsigned i = 0; i < ENV_MAX; i++)
+		config.env[i] = "A=1";
+	config.private_count = PRIVATE_MAX + 1;
+	for (unsigned i = 0; i < PRIVATE_MAX; i++)
+		config.private_path[i] = secret;
+	image.env.count = INHERITED_MAX + 1;
+	for (unsigned i = 0; i < INHERITED_MAX; i++)
+		image.env.at[i] = "B=1";
+	assert_allowed();
+	assert_int_equal(out.launch.command.count, WORDS_MAX);
+	assert_int_equal(out.launch.env_count, ENV_MAX + 1); /* with HOME */
+	assert_int_equal(out.launch.image_env.count, INHERITED_MAX);
+
+	good();
+	options.offline = true;
+	config.mount_count = MOUNTS_MAX + 1;
+	for (unsigned i = 0; i < MOUNTS_MAX; i++) {
+		(void)snprintf(host[i], sizeof(host[i]), "/none/m%u", i);
+		config.mount[i] = (struct config_mount){host[i], "/workspace", false};
+	}
+	config.bundle_given = true;
+	config.bundle_host = "/none/bundle";
+	config.bundle_guest = "/app/a.js";
+	assert_allowed();
+	assert_int_equal(out.launch.root_count, ROOTS_MAX);
+	assert_string_equal(out.launch.root[ROOTS_MAX - 1].path, "/none/bundle");
 }
 
 /* --- the endpoint --- */
@@ -614,23 +742,57 @@ static void test_endpoint_order(void **state)
 	assert_int_equal(context_asked, 1);
 }
 
-/* By hand nobody can be asked: docker's default is assumed, there or not. */
-static void test_endpoint_assumed(void **state)
+/* Decides with another directory for /, so that it does not depend on what this
+ * machine has in /var/run. */
+static void run_below(const char *directory)
 {
-	const char *end = "/run/docker.sock";
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	(void)state;
+	assert_true(root >= 0 && here >= 0);
+	assert_int_equal(chroot(directory), 0);
+	run();
+	assert_int_equal(fchdir(root), 0);
+	assert_int_equal(chroot("."), 0);
+	assert_int_equal(fchdir(here), 0);
+	assert_int_equal(close(root), 0);
+	assert_int_equal(close(here), 0);
+}
+
+static void nobody_to_ask(void)
+{
 	good();
 	config.docker_host = NULL;
 	asker.endpoint = NULL;
 	asker.image = NULL;
 	config.entrypoint = "/agent";
-	run();
-	if (access("/var/run/docker.sock", F_OK) == 0)
-		return; /* the machine's own engine: judged as it is */
-	assert_true(report_empty(&report));
-	assert_non_null(strstr(out.launch.endpoint, end));
-	assert_memory_equal(out.launch.endpoint, "unix:///", 8);
+}
+
+/* By hand nobody can be asked: docker's default is assumed, there or not. */
+static void test_endpoint_assumed(void **state)
+{
+	static const char *const EMPTY[] = {"grant", "home"}; /* without and with a /var/run */
+
+	(void)state;
+	nobody_to_ask();
+	options.offline = true;
+	assert_allowed();
+	assert_string_equal(out.launch.endpoint, "unix:///var/run/docker.sock");
+	if (geteuid() != 0)
+		skip(); /* chroot(2) */
+	for (size_t i = 0; i < COUNT(EMPTY); i++) {
+		nobody_to_ask();
+		config.mount_count = 0; /* the directories are not below there */
+		run_below(in(EMPTY[i]));
+		assert_true(report_empty(&report));
+		assert_string_equal(out.launch.endpoint, "unix:///var/run/docker.sock");
+		/* One that somebody named must be there. */
+		config.docker_host = "unix:///var/run/docker.sock";
+		run_below(in(EMPTY[i]));
+		assert_int_equal(report.count, 1);
+		assert_int_equal(report.at[0].reason, REASON_ENDPOINT_SOCKET);
+		assert_null(out.launch.endpoint);
+	}
 }
 
 static void test_endpoint_length(void **state)
@@ -954,7 +1116,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_five_faults),
+		cmocka_unit_test(test_mode),
 		cmocka_unit_test(test_blamed),
+		cmocka_unit_test(test_lacking),
+		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_endpoint_order),
 		cmocka_unit_test(test_endpoint_assumed),
 		cmocka_unit_test(test_endpoint_length),

@@ -1313,6 +1313,10 @@ static void test_equals(void **state)
 	        {"\"a\\u0000\"", "a", false}, {"\"\\u0000\"", "", false},
 	        {"\"a\\u0000b\"", "ab", false}, {"\"\xc3\xa9\"", "e", false},
 	        {"\"\\u0161\"", "a", false}, {"1", "1", false},
+	        /* a name that does not stand in a string as it reads */
+	        {"\"a\\\\b\"", "a\\b", true}, {"\"a\\\\b\"", "a\\", false},
+	        {"\"a\\\\b\"", "a\\\\b", false}, {"\"a\\\"b\"", "a\"b", true},
+	        {"\"ab\"", "a\\u0062", false},
 	};
 
 	(void)state;

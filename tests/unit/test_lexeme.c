@@ -65,6 +65,9 @@ static void test_number_and_literal(void **state)
 	        {T("nullx"), 0, 4, REASON_JSON_SYNTAX},
 	        {T("fals"), 0, 4, REASON_JSON_TRUNCATED},
 	        {T("n\0ll"), 0, 1, REASON_JSON_CONTROL},
+	        /* what stands behind the text is not read */
+	        {"true", 0, 0, 0, REASON_JSON_TRUNCATED},
+	        {"xfalse", 1, 1, 1, REASON_JSON_TRUNCATED},
 	};
 
 	(void)state;
@@ -124,6 +127,9 @@ static void test_point(void **state)
 	        {T("\\q"), 1, 0xfffd},
 	        {T("\\u004"), 1, 0xfffd},
 	        {T("\\ud83d\\ude0"), 6, 0xd83d},
+	        {T("\\ud83d\\udexy"), 6, 0xd83d},
+	        {T("\\ud83d/ude00"), 6, 0xd83d},
+	        {T("\\u00g1z"), 1, 0xfffd},
 	        {T("\xff"), 1, 0xfffd},
 	        {T("\x80"), 1, 0xfffd},
 	        {T("\xf0\x9f\x98"), 1, 0xfffd},

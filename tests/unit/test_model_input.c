@@ -334,6 +334,20 @@ static void test_counts(void **state)
 	}
 }
 
+/* Names that do not fit are refused each by itself, never as each other's. */
+static void test_unfit_names(void **state)
+{
+	static const char *const POINTERS[] = {"/tools/0/function/name", "/tools/1/function/name"};
+
+	(void)state;
+	run(TOOLS(FUNCTION("\"a b\"", "{}") "," FUNCTION("\"a b\"", "{}")));
+	assert_int_equal(report.count, COUNT(POINTERS));
+	for (size_t i = 0; i < COUNT(POINTERS); i++) {
+		assert_int_equal(report.at[i].reason, REASON_SHAPE_NAME);
+		assert_string_equal(report.at[i].pointer, POINTERS[i]);
+	}
+}
+
 /* Nothing of one document's roles is left over for the next. */
 static void test_roles_are_cleared(void **state)
 {
@@ -373,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_verdicts),          cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_projection),        cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_roles_are_cleared), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_unfit_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

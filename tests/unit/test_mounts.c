@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <sys/mman.h>
 
 #include "../../policy/mounts.h"
 
@@ -202,6 +203,10 @@ static void not_there(void **state)
 	assert_one(&place, false, REASON_MOUNT_MISSING);
 	assert_string_equal(report.at[0].detail,
 	                    "not to be examined (errno 40): below /srv/a b\\x0a");
+	/* Nothing is left of the longer detail before it. */
+	place = unknown("/srv", EACCES);
+	assert_one(&place, false, REASON_MOUNT_MISSING);
+	assert_string_equal(report.at[0].detail, "permission denied (errno 13): below /srv");
 	/* Of an unknown place nothing else can be said. */
 	place = unknown("/", EACCES);
 	assert_one(&place, false, REASON_MOUNT_MISSING);
@@ -261,6 +266,7 @@ static void canonical_text(void **state)
 		enum reason reason;
 	} row[] = {
 		{"/", REASON_MOUNT_ROOT},
+		{"srv/a", REASON_MOUNT_RELATIVE},
 		{"/srv/a,b", REASON_MOUNT_CHARACTER},
 		{"/srv/a\"b", REASON_MOUNT_CHARACTER},
 		{"/srv/a\nb", REASON_MOUNT_CHARACTER},
@@ -350,6 +356,26 @@ static void system_details(void **state)
 	place.self.dev = ROOT_DEV;
 	place.located = false;
 	assert_one(&place, false, REASON_MOUNT_INFO);
+	/* The root's own file system, be it mounted over another on the way. */
+	place = directory("/srv/a");
+	place.above[1].dev = ROOT_DEV + 1;
+	put_location(&place, 1, "/etc/ssh");
+	assert_one(&place, false, REASON_MOUNT_SYSTEM);
+	place = directory("/data");
+	put_location(&place, 1, "/etc/ssh");
+	assert_one(&place, false, REASON_MOUNT_SYSTEM);
+	/* Without a directory above, or a source, there is no such file system. */
+	place.depth = 0;
+	assert_one(&place, false, REASON_NONE);
+	place = missing("/srv/a");
+	place.self.dev = ROOT_DEV;
+	put_location(&place, 1, "/etc/ssh");
+	assert_one(&place, false, REASON_MOUNT_MISSING);
+	/* The path counts, too, wherever it really lies. */
+	place = directory("/etc/x");
+	put_location(&place, 1, "/y");
+	assert_one(&place, false, REASON_MOUNT_SYSTEM);
+	assert_string_equal(report.at[0].detail, "/etc: /etc/x");
 }
 
 /* --- relations --- */
@@ -422,6 +448,11 @@ static void by_identity(void **state)
 		relates(&a, &b, MOUNTS_DISJOINT);
 		b.above[i] = kept;
 	}
+	/* What stands behind the last one is not one of them. */
+	b = directory("/mnt/b");
+	b.located = false;
+	b.above[b.depth] = a.self;
+	relates(&a, &b, MOUNTS_DISJOINT);
 	/* The same directories above both are no overlap. */
 	a = directory("/srv/x/a");
 	b = directory("/srv/x/b");
@@ -580,6 +611,56 @@ static void missing_below_the_root(void **state)
 	assert_int_equal(mounts_relate(&a, &b), MOUNTS_ALIAS);
 	b = directory("/y/in");
 	assert_int_equal(mounts_relate(&a, &b), MOUNTS_DISJOINT);
+}
+
+/* A name in / itself, and in a second view of /. */
+static void missing_in_the_root(void **state)
+{
+	struct place a = missing("/x");
+	struct place b = directory("/mnt/x/in");
+
+	(void)state;
+	a.located = false;
+	relates(&a, &b, MOUNTS_DISJOINT);
+	b.above[1] = b.above[0];
+	relates(&a, &b, MOUNTS_ALIAS);
+	/* Only in the directories that exist: the ones behind say nothing. */
+	a = missing("/home/b");
+	a.located = false;
+	b = absent("/srv/a/b/c", 2);
+	a.above[1] = b.above[2];
+	relates(&a, &b, MOUNTS_DISJOINT);
+	b.depth = 3;
+	relates(&a, &b, MOUNTS_ALIAS);
+	/* Without a directory above there is none that it could be made in. */
+	a = missing("/x");
+	a.located = false;
+	a.depth = 0;
+	b = directory("/mnt/x");
+	relates(&a, &b, MOUNTS_DISJOINT);
+}
+
+/* A place that has more directories above it than its path says: no component
+ * is looked for behind the path.  The place ends where nothing may be read. */
+static void deeper_than_its_path(void **state)
+{
+	const size_t size = (sizeof(struct place) / 4096 + 1) * 4096;
+	char *room = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	                  -1, 0);
+	struct place *a = (struct place *)(void *)(room + size - sizeof(struct place));
+	struct place b = directory("/mnt/x/y");
+
+	(void)state;
+	assert_true(room != MAP_FAILED);
+	assert_int_equal(mprotect(room + size, 4096, PROT_NONE), 0);
+	*a = text_place("/a");
+	a->state = PLACE_MISSING;
+	a->depth = PLACE_DEPTH;
+	b.located = false;
+	relates(a, &b, MOUNTS_DISJOINT);
+	a->above[PLACE_DEPTH - 1] = b.above[1];
+	relates(a, &b, MOUNTS_DISJOINT);
+	assert_int_equal(munmap(room, size + 4096), 0);
 }
 
 /* --- pairs and protected paths --- */
@@ -897,6 +978,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(missing_below_the_root),
+		cmocka_unit_test(missing_in_the_root),
+		cmocka_unit_test(deeper_than_its_path),
 		cmocka_unit_test(types),
 		cmocka_unit_test(not_there),
 		cmocka_unit_test(host_rules),

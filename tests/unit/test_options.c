@@ -137,6 +137,19 @@ static void test_no_operands(void **state)
 	assert_string_equal(options.complaint, "unexpected word");
 }
 
+/* A command that asked for more than are kept would not get them. */
+static void test_operands_max(void **state)
+{
+	static const char *const words[WORDS] = {"x", "y"};
+	struct options options;
+
+	(void)state;
+	assert_false(options_read(fill(words), argv, ALLOWED, OPERANDS_MAX + 1, &options));
+	assert_string_equal(options.complaint, "unexpected word");
+	assert_string_equal(options.word, "y");
+	assert_int_equal(options.operand_count, OPERANDS_MAX);
+}
+
 /* Every option has a name, and no two have the same. */
 static void test_names(void **state)
 {
@@ -162,6 +175,7 @@ int main(void)
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_no_operands),
+		cmocka_unit_test(test_operands_max),
 		cmocka_unit_test(test_names),
 	};
 

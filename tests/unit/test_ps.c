@@ -134,33 +134,72 @@ static void test_table(void **state)
 	                    JSON(STATE, RUN, "a\\u000a\\u202e\\\\", "", "unknown"));
 }
 
-/* A value of 192 bytes is whole, one of 193 is cut between two characters. */
-static void test_cut(void **state)
+/* A line whose session is so many times "a" and then this character. */
+static const char *session_shown(size_t plain, const char *character)
 {
 	static const char HEAD[] = "[\"\",\"\",\"\",\"\",\"";
 	static const char TAIL[] = "\",\"\",\"\",\"\",\"\"]";
 	const struct ps ps = {NULL, 0};
 	char line[512];
+	struct text text;
+
+	text_init(&text, line, sizeof(line));
+	text_string(&text, HEAD);
+	for (size_t i = 0; i < plain; i++)
+		text_string(&text, "a");
+	text_string(&text, character);
+	text_string(&text, TAIL);
+	assert_false(text.full);
+	begin();
+	assert_true(ps_line(&ps, line, text.len, false, &out));
+	return strchr(written(), 'a');
+}
+
+/* A value of 192 bytes is whole, one of 193 is cut between two characters. */
+static void test_cut(void **state)
+{
+	static const struct {
+		const char *character;
+		const char *shown;
+	} CASES[] = {
+		{"\xc3\xa9", "\\xc3\\xa9\n"},
+		{"\xe2\x80\xae", "\\xe2\\x80\\xae\n"},
+		{"\xf0\x9f\x98\x80", "\\xf0\\x9f\\x98\\x80\n"},
+	};
 
 	(void)state;
-	for (size_t plain = 189; plain <= 194; plain++) {
-		size_t len = sizeof(HEAD) - 1;
-		const char *shown;
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		size_t whole = 192 - strlen(CASES[i].character);
 
-		memcpy(line, HEAD, len);
-		memset(line + len, 'a', plain);
-		len += plain;
-		memcpy(line + len, "\xe2\x80\xae", 3);
-		len += 3;
-		memcpy(line + len, TAIL, sizeof(TAIL) - 1);
-		len += sizeof(TAIL) - 1;
-		begin();
-		assert_true(ps_line(&ps, line, len, false, &out));
-		shown = strchr(written(), 'a');
-		assert_non_null(shown);
-		assert_int_equal(strspn(shown, "a"), plain < 192 ? plain : 192);
-		assert_string_equal(shown + strspn(shown, "a"),
-		                    plain == 189 ? "\\xe2\\x80\\xae\n" : "...\n");
+		for (size_t plain = whole; plain <= 194; plain++) {
+			const char *shown = session_shown(plain, CASES[i].character);
+
+			assert_non_null(shown);
+			assert_int_equal(strspn(shown, "a"), plain < 192 ? plain : 192);
+			assert_string_equal(shown + strspn(shown, "a"),
+			                    plain == whole ? CASES[i].shown : "...\n");
+		}
+	}
+}
+
+/* A text without room for the head says so, and has what fitted of it. */
+static void test_full(void **state)
+{
+	char whole[512];
+	size_t needed;
+
+	(void)state;
+	begin();
+	ps_head(&out);
+	needed = strlen(written());
+	assert_true(needed < sizeof(whole));
+	memcpy(whole, buffer, needed);
+	for (size_t cap = 0; cap <= needed; cap++) {
+		text_init(&out, buffer, cap);
+		ps_head(&out);
+		assert_int_equal(out.full, cap < needed);
+		assert_true(out.len <= cap);
+		assert_memory_equal(buffer, whole, out.len);
 	}
 }
 
@@ -194,7 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_held),  cmocka_unit_test(test_owner),
 		cmocka_unit_test(test_table), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_not_a_line),
+		cmocka_unit_test(test_not_a_line), cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static void fresh(void)
 
 static struct json parse(const char *source, size_t len)
 {
-	static const struct json_limits limits = {1 << 20, 10000, true};
+	static const struct json_limits limits = {1 << 20, 20000, true};
 	struct json doc;
 	struct json_error error;
 
@@ -430,6 +430,36 @@ static void test_long_key(void **state)
 	}
 }
 
+/* What fits of a pointer fills a finding to its last byte: it is cut all the
+ * same, for the index that no longer fitted. */
+static void test_long_index(void **state)
+{
+	static char source[32768];
+	const uint32_t items = 10001; /* the last one's index has five digits */
+	const size_t key = REPORT_POINTER - 4 - strlen("//");
+	struct text text;
+	struct json doc;
+
+	(void)state;
+	text_init(&text, source, sizeof(source));
+	text_string(&text, "{\"");
+	for (size_t i = 0; i < key; i++)
+		text_string(&text, "k");
+	text_string(&text, "\":[");
+	for (uint32_t i = 0; i < items; i++)
+		text_string(&text, i == 0 ? "0" : ",0");
+	text_string(&text, "]}");
+	assert_false(text.full);
+	doc = parse(source, text.len);
+	fresh();
+	report_at(&report, REASON_SHAPE_TYPE, &doc, 2 + items, NULL);
+	report_at(&report, REASON_SHAPE_TYPE, &doc, 2, NULL);
+	json_drop(&doc);
+	assert_int_equal(strlen(report.at[0].pointer), REPORT_POINTER - 1);
+	assert_string_equal(report.at[0].pointer + key, "k/...");
+	assert_int_equal(strlen(report.at[1].pointer), key + 1);
+}
+
 static void test_line_without_place(void **state)
 {
 	(void)state;
@@ -502,6 +532,7 @@ int main(void)
 	        cmocka_unit_test(test_at),
 	        cmocka_unit_test(test_hostile_pointer),
 	        cmocka_unit_test(test_long_key),
+	        cmocka_unit_test(test_long_index),
 	        cmocka_unit_test(test_line_without_place),
 	        cmocka_unit_test(test_every_reason_prints),
 	};

@@ -67,6 +67,9 @@ static const struct schema_field LONG = {.type = SCHEMA_OBJECT, .of = &LONG_FIEL
 static const struct schema_field LONGER_FIELD = {.key = LONG33};
 static const struct schema_field LONGER = {.type = SCHEMA_OBJECT, .of = &LONGER_FIELD, .count = 1};
 
+static const struct schema_field FREE_MAP = {.type = SCHEMA_MAP, .item = &WORD};
+static const struct schema_field ZERO = {.type = SCHEMA_INTEGER};
+
 static struct report report;
 static char dropped_buffer[64];
 static struct text dropped;
@@ -179,6 +182,7 @@ static const struct verdict VERDICTS[] = {
 	{"{\"inner\":{\"id\":\"\",\"more\":1}}", REASON_SHAPE_UNKNOWN_KEY, "/inner/more", ""},
 	{"{\"colur\":\"red\"}", REASON_SHAPE_UNKNOWN_KEY, "/colur", "did you mean \"colour\"?"},
 	{"{\"a/b\":1}", REASON_SHAPE_UNKNOWN_KEY, "/a~1b", ""},
+	{"{\"" LONG33 "\":1}", REASON_SHAPE_UNKNOWN_KEY, "/" LONG33, ""},
 	{"{\"te\\u0078t\":\"ab\"}", REASON_NONE, "", ""},
 };
 
@@ -238,7 +242,7 @@ static void test_dropped(void **state)
 	check(&ITEM, "{\"id\":\"\",\"\\n\\u00e9\":{\"in\":1},\"z\":2}");
 	assert_text(&dropped, "/\\x0a\\xc3\\xa9\n/z\n");
 	check(&ITEM, "{\"id\":\"\",\"1234567890123456789012345678901234567890\":1,"
-	             "\"a1234567890123456789012345678901234567890\":1}");
+	             "\"a1234567890123456789012345678901234567890\":1,\"z\":2}");
 	assert_true(dropped.full);
 	assert_int_equal(dropped.len, 42);
 	assert_int_equal(report.count, 0);
@@ -246,6 +250,75 @@ static void test_dropped(void **state)
 	schema_check(&doc, &ITEM, NULL, &report);
 	assert_int_equal(report.count, 0);
 	json_drop(&doc);
+}
+
+/* So many letters as the one key of an object, or as its member "even". */
+static void parse_long(struct json *doc, size_t letters, const char *before, const char *after)
+{
+	static char text[SCHEMA_TEXT_MAX + 64];
+	const struct json_limits limits = {sizeof(text), 16, true};
+	struct json_error error;
+	struct text to;
+
+	text_init(&to, text, sizeof(text));
+	text_string(&to, before);
+	for (size_t i = 0; i < letters; i++)
+		text_string(&to, "k");
+	text_string(&to, after);
+	assert_false(to.full);
+	assert_true(json_parse(doc, to.at, to.len, &limits, &error));
+}
+
+/* The pointer of a dropped member that is too long is cut, and says so. */
+static void test_dropped_long(void **state)
+{
+	char lines[2048];
+	struct json doc;
+
+	(void)state;
+	for (size_t letters = REPORT_POINTER - 1; letters <= REPORT_POINTER; letters++) {
+		bool cut = letters == REPORT_POINTER;
+
+		parse_long(&doc, letters, "{\"id\":\"\",\"", "\":1}");
+		report_init(&report, CODE_CONFIG, 78);
+		text_init(&dropped, lines, sizeof(lines) - 1);
+		schema_check(&doc, &ITEM, &dropped, &report);
+		json_drop(&doc);
+		assert_int_equal(report.count, 0);
+		assert_false(dropped.full);
+		lines[dropped.len] = '\0';
+		assert_int_equal(strspn(lines + 1, "k"), REPORT_POINTER - 1);
+		assert_string_equal(lines + REPORT_POINTER, cut ? "...\n" : "\n");
+	}
+}
+
+/* A string that is judged must fit whole. */
+static void test_judged_long(void **state)
+{
+	struct json doc;
+
+	(void)state;
+	for (size_t extra = 0; extra <= 2; extra += 2) {
+		parse_long(&doc, SCHEMA_TEXT_MAX + extra, "{\"even\":\"", "\"}");
+		report_init(&report, CODE_CONFIG, 78);
+		schema_check(&doc, &ROOT, NULL, &report);
+		json_drop(&doc);
+		assert_int_equal(report.count, extra / 2);
+	}
+	assert_int_equal(report.at[0].reason, REASON_SHAPE_LENGTH);
+	assert_string_equal(report.at[0].pointer, "/even");
+}
+
+/* A map without a judge takes any key. */
+static void test_free_map(void **state)
+{
+	(void)state;
+	check(&FREE_MAP, "{\"abc\":\"x\",\"\":\"y\"}");
+	assert_int_equal(report.count, 0);
+	assert_text(&out, "{\"abc\":\"x\",\"\":\"y\"}");
+	check(&FREE_MAP, "{\"abc\":1}");
+	assert_int_equal(report.count, 1);
+	assert_string_equal(report.at[0].pointer, "/abc");
 }
 
 static void test_nearest(void **state)
@@ -337,12 +410,18 @@ static void test_emit(void **state)
 	text_init(&out, out_buffer, 100);
 	schema_emit(&ROOT, "a", &out);
 	assert_true(out.full);
+	/* A number's bounds hold and are said, be they 0. */
+	text_init(&out, out_buffer, sizeof(out_buffer));
+	schema_emit(&ZERO, "0", &out);
+	assert_text(&out, "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+	                  "\"title\":\"0\",\"type\":\"integer\",\"minimum\":0,\"maximum\":0}");
 }
 
 /* A table as deep as the stack is walked whole, one deeper is refused. */
 static void test_depth(void **state)
 {
 	static struct schema_field level[SCHEMA_DEPTH + 1];
+	struct json doc;
 
 	(void)state;
 	for (size_t i = 0; i <= SCHEMA_DEPTH; i++)
@@ -357,6 +436,20 @@ static void test_depth(void **state)
 	check(&level[0], "[[[[[[[[[\"abc\"]]]]]]]]]");
 	assert_int_equal(report.count, 1);
 	assert_int_equal(report.at[0].reason, REASON_JSON_TOO_DEEP);
+	/* Written and printed all the same, it ends where the stack does. */
+	parse(&doc, "[ [ [ [ [ [ [ [ [ \"abc\" ] ] ] ] ] ] ] ] ]");
+	schema_write(&doc, &level[0], &out);
+	assert_text(&out, "[[[[[[[[[\"abc\"]]]]]]]]]");
+	json_drop(&doc);
+	for (size_t i = 0; i < 2; i++) {
+		text_init(&out, out_buffer, sizeof(out_buffer) - 1);
+		schema_emit(&level[i], "a", &out);
+		assert_false(out.full);
+		out_buffer[out.len] = '\0';
+		parse(&doc, out_buffer);
+		json_drop(&doc);
+		assert_int_equal(strstr(out_buffer, "\"string\"") != NULL, i);
+	}
 }
 
 int main(void)
@@ -366,6 +459,9 @@ int main(void)
 		cmocka_unit_test(test_write),    cmocka_unit_test(test_dropped),
 		cmocka_unit_test(test_nearest),  cmocka_unit_test(test_number),
 		cmocka_unit_test(test_emit),     cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_dropped_long),
+		cmocka_unit_test(test_judged_long),
+		cmocka_unit_test(test_free_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

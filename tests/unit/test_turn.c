@@ -54,6 +54,7 @@ struct verdict {
 #define MORE(members) HEAD ",\"tools\":[],\"mcp\":[]," members "}"
 #define NAME48 "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijk\""
 #define NAME49 "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijkl\""
+#define NAME50 "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijklm\""
 
 static const struct verdict VERDICTS[] = {
 	{TOOLS(""), REASON_NONE, ""},
@@ -244,6 +245,7 @@ static void test_name(void **state)
 	} CASES[] = {
 		{"\"a\"", true},    {"\"z9_\"", true},       {NAME48, true},
 		{NAME49, false},    {"\"\"", false},         {"\"a\\n\"", false},
+		{NAME50, false},
 		{"\"a b\"", false}, {"\"a\\u0000\"", false}, {"\"\\u0061\"", true},
 		{"\"`\"", false},   {"\"{\"", false},        {"\"a/\"", false},
 		{"\"a:\"", false},  {"\"a@\"", false},       {"\"a[\"", false},

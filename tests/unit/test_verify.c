@@ -8,11 +8,13 @@
 #include <cmocka.h>
 
 #include "../../policy/verify.h"
+#include "../../policy/want.h"
 #include "../data/containers.h"
 
 static struct report report;
 static struct launch plan;
-static char document[65536];
+static char document[FRAME_MAX + 65536];
+static char longer[FRAME_MAX + 64]; /* than any text of a plan */
 
 /* The plan of container_old, or of container_new. */
 static void plan_for(bool session)
@@ -643,6 +645,83 @@ static void test_detail(void **state)
 	assert_non_null(strstr(report.at[0].detail, "xxx..."));
 }
 
+/* More than a plan can ask for: an empty text is never what it came to. */
+static void test_too_long(void **state)
+{
+	struct text text;
+
+	(void)state;
+	text_init(&text, longer, sizeof(longer) - 1);
+	text_string(&text, "\"WorkingDir\":\"");
+	for (unsigned i = 0; i <= FRAME_MAX; i++)
+		text_string(&text, "x");
+	text_string(&text, "\"");
+	assert_false(text.full);
+	longer[text.len] = '\0';
+	plan_for(false);
+	plan.workdir = "";
+	replace(container_old, "\"WorkingDir\":\"/workspace\"", longer);
+	verify(document);
+	expect_one("docker's", "/Config/WorkingDir");
+	plan_for(false);
+	plan.workdir = longer;
+	replace(container_old, "\"WorkingDir\":\"/workspace\"", "\"WorkingDir\":\"\"");
+	verify(document);
+	expect_one("the plan's", "/Config/WorkingDir");
+}
+
+/* A runtime of a name that no config could give. */
+static void test_runtime_long(void **state)
+{
+	char with[256];
+	struct text text;
+
+	(void)state;
+	for (unsigned len = 127; len <= 129; len++) {
+		text_init(&text, with, sizeof(with) - 1);
+		text_string(&text, "\"Runtime\":\"");
+		for (unsigned i = 0; i < len; i++)
+			text_string(&text, "r");
+		text_string(&text, "\"");
+		with[text.len] = '\0';
+		plan_for(false);
+		replace(container_old, "\"Runtime\":\"runc\"", with);
+		verify(document);
+		expect_one("long", "/HostConfig/Runtime");
+	}
+}
+
+/* Words are shown as far as they fit, and the cut is seen. */
+static void test_words_long(void **state)
+{
+	char word[1024];
+
+	(void)state;
+	memset(word, 'w', sizeof(word) - 1);
+	word[sizeof(word) - 1] = '\0';
+	plan_for(false);
+	plan.command.at[1] = word;
+	replace(container_old, "\"Args\":[\"-c\",\"id; cat\"]", "\"Args\":[]");
+	verify(document);
+	assert_int_equal(report.count, 2);
+	assert_string_equal(report.at[0].pointer, "/Args");
+	assert_string_equal(report.at[0].detail, "asked [\"-c\",..., docker says []");
+	assert_string_equal(report.at[1].pointer, "/Config/Cmd");
+}
+
+/* A member of nothing, without a path, has no pointer. */
+static void test_no_path(void **state)
+{
+	const struct want want = { .plan = &plan, .report = &report };
+	const struct member member = { .object = JSON_NONE, .key = "k", .value = JSON_NONE };
+
+	(void)state;
+	report_init(&report, CODE_UNAVAILABLE, 69);
+	want_differs(&want, &member, "x");
+	expect_one("no path", "");
+	assert_string_equal(report.at[0].detail, "asked x, docker says nothing");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -650,6 +729,8 @@ int main(void)
 		cmocka_unit_test(test_pairs),         cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_plan),          cmocka_unit_test(test_no_command),
 		cmocka_unit_test(test_not_an_object), cmocka_unit_test(test_detail),
+		cmocka_unit_test(test_too_long),      cmocka_unit_test(test_runtime_long),
+		cmocka_unit_test(test_words_long),    cmocka_unit_test(test_no_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
