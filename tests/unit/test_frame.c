@@ -863,25 +863,81 @@ static void strings_are_bounded(void **state)
 	}
 }
 
+/* The count that stands before `behind`, one more. */
+static void count_up(uint8_t *behind)
+{
+	uint32_t count = 1;
+
+	for (int i = 4; i > 0; i--)
+		count += (uint32_t)behind[-i] << 8 * (i - 1);
+	for (int i = 4; i > 0; i--)
+		behind[-i] = (uint8_t)(count >> 8 * (i - 1));
+}
+
 /* Puts one more byte into a string on the wire itself. */
 static void decoded_strings_are_bounded(void **state)
 {
 	static struct launch launch;
+	static struct order order;
+	struct ask_image ask;
+	const struct {
+		enum frame_kind kind;
+		const char **at;
+		size_t max;
+		bool part_two;
+	} strings[] = {
+		{FRAME_LAUNCH, &launch.name, 91, true},
+		{FRAME_LAUNCH, &launch.argv.at[2], 131071, false},
+		{FRAME_ASK_IMAGE, &ask.endpoint, 114, false},
+		{FRAME_ASK_IMAGE, &ask.reference, 512, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(strings); i++) {
+		const bool is_ask = strings[i].kind == FRAME_ASK_IMAGE;
+		size_t len;
+		uint8_t *found;
+
+		launch = full_launch;
+		ask = some_ask;
+		*strings[i].at = text_of(strings[i].max);
+		len = put(strings[i].kind, is_ask ? (const void *)&ask : &launch, frame,
+		          sizeof frame);
+		assert_int_equal(get(strings[i].kind, frame, len), FRAME_OK);
+		found = memmem(frame, len, *strings[i].at, strings[i].max + 1);
+		assert_non_null(found);
+		memmove(found + 1, found, len - (size_t)(found - frame));
+		count_up(found);
+		if (strings[i].part_two)
+			count_up(frame + FULL_PART_TWO);
+		assert_int_equal(get(strings[i].kind, frame, len + 1), FRAME_BAD);
+		assert_int_equal(frame_get_order(frame, len + 1, &order),
+		                 strings[i].part_two ? FRAME_OK : FRAME_BAD);
+	}
+}
+
+/* Figures that have no maximum but their width's. */
+static void figures_keep_their_extremes(void **state)
+{
+	static struct launch launch;
+	static struct order order;
+	struct facts facts = full_facts;
 	size_t len;
-	uint8_t *found;
 
 	(void)state;
 	launch = full_launch;
-	launch.name = text_of(91);
+	launch.limits.turn_bytes = UINT64_MAX;
+	launch.limits.turn_seconds = launch.limits.lock_seconds = UINT32_MAX;
+	launch.limits.control_seconds = launch.limits.remove_seconds = UINT32_MAX;
+	launch.root[1].dev = launch.root[1].ino = UINT64_MAX;
 	len = frame_put_launch(frame, sizeof frame, &launch);
-	found = memmem(frame, len, launch.name, 92);
-	assert_non_null(found);
-	assert_int_equal(found[-1], 91);
-	memmove(found + 1, found, len - (size_t)(found - frame));
-	found[-1] = 92;
-	frame[FULL_PART_TWO - 1]++; /* part two's count; no carry in this frame */
-	assert_int_not_equal(frame[FULL_PART_TWO - 1], 0);
-	assert_int_equal(get(FRAME_LAUNCH, frame, len + 1), FRAME_BAD);
+	assert_true(decodes_to_itself(FRAME_LAUNCH, frame, len));
+	assert_int_equal(frame_get_order(frame, len, &order), FRAME_OK);
+	same_order(&order, &launch);
+	facts.gid = UINT32_MAX;
+	len = frame_put_facts(frame, sizeof frame, &facts);
+	assert_true(decodes_to_itself(FRAME_FACTS, frame, len));
+	assert_true(decoded.facts.gid == UINT32_MAX);
 }
 
 static void missing_strings_are_not_encoded(void **state)
@@ -960,6 +1016,7 @@ int main(void)
 		cmocka_unit_test(decoded_counts_are_bounded),
 		cmocka_unit_test(strings_are_bounded),
 		cmocka_unit_test(decoded_strings_are_bounded),
+		cmocka_unit_test(figures_keep_their_extremes),
 		cmocka_unit_test(missing_strings_are_not_encoded),
 		cmocka_unit_test(random_frames_are_refused_or_consistent),
 	};

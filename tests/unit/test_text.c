@@ -294,6 +294,7 @@ static void test_json(void **state)
 	        {T("\xff\xfe"), R R},
 	        {T("\xc3"), R},
 	        {T("a\xe2\x82"), "a" R R},
+	        {"a\xc3\xa9", 2, "a" R}, /* what stands behind the text is not read */
 	        {T("\xe2\x82" "b"), R R "b"},
 	        {T("\xf0\x9f\x98"), R R R},
 	        {T("\xf0\x9f\x98\""), R R R "\\\""},

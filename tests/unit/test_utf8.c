@@ -241,6 +241,7 @@ static void test_span(void **state)
 	        {T("ab\xed\xa0\x80"), 2},
 	        {T("\xc0\x80"), 0},
 	        {T("abc\x80xyz"), 3},
+	        {"a\xc3\xa9", 2, 1}, /* what stands behind the text is not read */
 	};
 
 	(void)state;
@@ -293,6 +294,9 @@ static void test_repair(void **state)
 	        {T("\xef\xbb"), T(M)},
 	        {T("\xef\xbb{"), T(M "{")},
 	        {T("\xff\xef\xbb\xbf"), T(M "\xef\xbb\xbf")},
+	        /* what stands behind the text is not read */
+	        {"\xef\xbb\xbf", 2, T(M)},
+	        {"a\xc3\xa9", 2, T("a" M)},
 	};
 	char to[64];
 

@@ -176,19 +176,19 @@ static void output_badness_sticks(void **state)
 
 static void strings_carry_count_and_nul(void **state)
 {
-	static const uint8_t wanted[] = {0, 0, 0, 2, 'h', 'i', 0, 0, 1, 0, 0, 0, 0, 0};
+	static const uint8_t wanted[] = {0, 0, 0, 2, 'h', 0xff, 0, 0, 1, 0, 0, 0, 0, 0};
 	struct wire_out out = writer(sizeof room);
 	struct wire_in in;
 
 	(void)state;
-	wire_put_string(&out, "hi", 2);
+	wire_put_string(&out, "h\xff", 2);
 	wire_put_optional(&out, NULL, 9);
 	wire_put_optional(&out, "", 0);
 	assert_int_equal(wire_length(&out), sizeof wanted);
 	assert_memory_equal(room, wanted, sizeof wanted);
 
 	in = reader(wanted, sizeof wanted);
-	assert_string_equal(wire_get_string(&in, 2), "hi");
+	assert_string_equal(wire_get_string(&in, 2), "h\xff");
 	assert_null(wire_get_optional(&in, 9));
 	assert_string_equal(wire_get_optional(&in, 0), "");
 	assert_true(wire_end(&in));
@@ -231,6 +231,17 @@ static void strings_obey_their_maximum(void **state)
 		wire_put_optional(&out, "abc", max);
 		assert_int_equal(wire_length(&out), max < 3 ? 0 : 1 + sizeof bytes);
 	}
+}
+
+/* A count that was refused is none of 0, though no byte and a NUL follow it. */
+static void refused_counts_stay_refused(void **state)
+{
+	static const uint8_t bytes[] = {0, 0, 0, 1, 0, 0};
+	struct wire_in in = reader(bytes, sizeof bytes);
+
+	(void)state;
+	assert_string_equal(wire_get_string(&in, 0), "");
+	assert_true(in.bad);
 }
 
 static const struct {
@@ -342,6 +353,7 @@ int main(void)
 		cmocka_unit_test(missing_strings_are_not_written),
 		cmocka_unit_test(decoded_strings_lie_in_the_frame),
 		cmocka_unit_test(strings_obey_their_maximum),
+		cmocka_unit_test(refused_counts_stay_refused),
 		cmocka_unit_test(bad_strings_are_refused),
 		cmocka_unit_test(presence_is_zero_or_one),
 		cmocka_unit_test(truncated_input_is_refused),
