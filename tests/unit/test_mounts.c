@@ -183,7 +183,11 @@ static void types(void **state)
 		place.st_mode = row[i].mode;
 		place.nlink = row[i].nlink;
 		assert_one(&place, false, row[i].as_directory);
+		if (row[i].as_directory != REASON_NONE)
+			assert_string_equal(report.at[0].detail, "canonical path: /srv/a");
 		assert_one(&place, true, row[i].as_bundle);
+		if (row[i].as_bundle != REASON_NONE)
+			assert_string_equal(report.at[0].detail, "canonical path: /srv/a");
 	}
 }
 
@@ -194,6 +198,7 @@ static void not_there(void **state)
 	(void)state;
 	assert_one(&place, false, REASON_MOUNT_MISSING);
 	assert_one(&place, true, REASON_MOUNT_MISSING);
+	assert_string_equal(report.at[0].detail, "no such file or directory: /srv/a");
 	place = absent("/srv/a/b/c", 2);
 	assert_one(&place, false, REASON_MOUNT_MISSING);
 	place = unknown("/srv", EACCES);
@@ -236,6 +241,7 @@ static void host_rules(void **state)
 	place.weak = false;
 	place.located = false;
 	assert_one(&place, false, REASON_MOUNT_INFO);
+	assert_string_equal(report.at[0].detail, "its mount is not known: /srv/a");
 	place.located = true;
 	place.submount = "/srv/a/m";
 	assert_one(&place, false, REASON_MOUNT_SUBMOUNT);
@@ -275,15 +281,21 @@ static void canonical_text(void **state)
 		{"/srv/a:b", REASON_NONE},
 		{"/srv/a b", REASON_NONE},
 	};
+	static const char shown[] = "canonical path: /srv/aaa";
+	char longest[512] = "/srv/"; /* and a component of one byte more than may be */
+	struct place place;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		struct place place = directory(row[i].path);
-
+		place = directory(row[i].path);
 		assert_one(&place, false, row[i].reason);
 		place = text_place(row[i].path);
 		assert_one(&place, false, row[i].reason);
 	}
+	memset(longest + strlen(longest), 'a', 256);
+	place = directory(longest);
+	assert_one(&place, false, REASON_MOUNT_TOO_LONG);
+	assert_memory_equal(report.at[0].detail, shown, strlen(shown));
 }
 
 static void system_directories(void **state)
