@@ -27,8 +27,8 @@ marshal writes them:
 
 Containers live in home/engine; create, ls, inspect, start and rm behave as the real
 client's do, warts included.  Every call is logged: argv, environment, descriptors, ids, signals.
-There are some ten thousand calls, and half of what they cost is what they import: hence the C halves
-of json and signal, which need neither re nor enum.
+Of some ten thousand calls half of what they cost is what they import: hence the C halves of json
+and signal, which need neither re nor enum.
 """
 
 import _signal as signal
