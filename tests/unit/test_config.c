@@ -1,42 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 #include <regex.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../../policy/config.h"
+#include "verdicts.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static struct report report;
 static struct config config;
 static char arena_buffer[CONFIG_ARENA];
 static struct text arena;
 
-static void run(const char *text)
+static void read_it(const struct json *doc)
 {
-	const struct json_limits limits = {CONFIG_BYTES_MAX, 65536, false};
-	struct json_error error;
-	struct json doc;
-
 	report_init(&report, CODE_CONFIG, 78);
 	text_init(&arena, arena_buffer, sizeof(arena_buffer));
-	assert_true(json_parse(&doc, text, strlen(text), &limits, &error));
-	config_read(&doc, &arena, &config, &report);
-	json_drop(&doc);
+	config_read(doc, &arena, &config, &report);
 }
 
-/* One document, one finding; no reason: accepted. */
-struct verdict {
-	const char *text;
-	enum reason reason;
-	const char *pointer;
-};
+static void run(const char *text)
+{
+	read_document(text, CONFIG_BYTES_MAX, false, read_it);
+}
 
 #define BROKER "{\"host\":\"/srv/b\",\"guest\":\"/broker\",\"mode\":\"ro\"}"
 #define WORKSPACE "{\"host\":\"/srv/w\",\"guest\":\"/workspace\",\"mode\":\"rw\"}"
@@ -320,20 +304,8 @@ static const struct verdict VERDICTS[] = {
 static void test_verdicts(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < COUNT(VERDICTS); i++) {
-		const struct verdict *verdict = &VERDICTS[i];
-
-		run(verdict->text);
-		if (report.count != (verdict->reason != REASON_NONE))
-			fail_msg("%s: %u findings, last %s", verdict->text, report.count,
-			         report.count > 1 ? reason_name(report.at[1].reason) : "-");
-		if (report.count == 0)
-			continue;
-		if (report.at[0].reason != verdict->reason)
-			fail_msg("%s: %s", verdict->text, reason_name(report.at[0].reason));
-		if (strcmp(report.at[0].pointer, verdict->pointer) != 0)
-			fail_msg("%s: at %s", verdict->text, report.at[0].pointer);
-	}
+	for (size_t i = 0; i < COUNT(VERDICTS); i++)
+		check_verdict(&VERDICTS[i], run);
 }
 
 static void test_turn_defaults(void **state)
@@ -702,29 +674,29 @@ static void schema_text(const char *first, const char *second, const char *key, 
 	const struct json_limits limits = {sizeof(schema_buffer), 65536, false};
 	struct json_error error;
 	struct json doc;
-	struct text out;
+	struct text made;
 	size_t len;
 	uint32_t node;
 
-	text_init(&out, schema_buffer, sizeof(schema_buffer));
-	config_schema(&out);
-	assert_false(out.full);
-	assert_true(json_parse(&doc, out.at, out.len, &limits, &error));
+	text_init(&made, schema_buffer, sizeof(schema_buffer));
+	config_schema(&made);
+	assert_false(made.full);
+	assert_true(json_parse(&doc, made.at, made.len, &limits, &error));
 	node = json_get(&doc, json_get(&doc, 0, "properties"), first);
 	if (second != NULL)
 		node = json_get(&doc, json_get(&doc, node, "properties"), second);
 	node = json_get(&doc, node, key);
 	assert_int_not_equal(node, JSON_NONE);
-	text_init(&out, to, size - 1);
+	text_init(&made, to, size - 1);
 	if (json_type(&doc, node) == JSON_STRING) {
-		json_decode(&doc, node, &out);
+		json_decode(&doc, node, &made);
 	} else {
 		const char *span = json_span(&doc, node, &len);
 
-		text_bytes(&out, span, len);
+		text_bytes(&made, span, len);
 	}
-	assert_false(out.full);
-	to[out.len] = '\0';
+	assert_false(made.full);
+	to[made.len] = '\0';
 	json_drop(&doc);
 }
 

@@ -1,46 +1,20 @@
 /* SPDX-License-Identifier: ISC */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../../policy/reply.h"
+#include "verdicts.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static struct report report;
-static char out_buffer[1048576];
-static struct text out;
+static void read_it(const struct json *doc)
+{
+	report_init(&report, CODE_REPLY, 76);
+	reply_write(doc, &out, &report);
+}
 
 static void run(const char *text)
 {
-	const struct json_limits limits = {1048576, 65536, true};
-	struct json_error error;
-	struct json doc;
-
-	report_init(&report, CODE_REPLY, 76);
-	text_init(&out, out_buffer, sizeof(out_buffer));
-	assert_true(json_parse(&doc, text, strlen(text), &limits, &error));
-	reply_write(&doc, &out, &report);
-	json_drop(&doc);
+	read_document(text, 1048576, true, read_it);
 }
-
-static void assert_written(const char *expected)
-{
-	assert_int_equal(report.count, 0);
-	assert_int_equal(out.len, strlen(expected));
-	assert_memory_equal(out.at, expected, strlen(expected));
-}
-
-/* One document, one finding; no reason: accepted. */
-struct verdict {
-	const char *text;
-	enum reason reason;
-	const char *pointer;
-};
 
 static const struct verdict VERDICTS[] = {
 	{"{\"ok\":true,\"text\":\"\"}", REASON_NONE, ""},
@@ -61,20 +35,8 @@ static const struct verdict VERDICTS[] = {
 static void test_verdicts(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < COUNT(VERDICTS); i++) {
-		const struct verdict *verdict = &VERDICTS[i];
-
-		run(verdict->text);
-		if (report.count != (verdict->reason != REASON_NONE))
-			fail_msg("%s: %u findings", verdict->text, report.count);
-		if (report.count == 0)
-			continue;
-		if (report.at[0].reason != verdict->reason)
-			fail_msg("%s: %s", verdict->text, reason_name(report.at[0].reason));
-		if (strcmp(report.at[0].pointer, verdict->pointer) != 0)
-			fail_msg("%s: at %s", verdict->text, report.at[0].pointer);
-		assert_int_equal(out.len, 0);
-	}
+	for (size_t i = 0; i < COUNT(VERDICTS); i++)
+		check_verdict(&VERDICTS[i], run);
 }
 
 static void test_only_two_leave(void **state)
