@@ -468,45 +468,22 @@ def stop_scenario(case):
     return scenario
 
 
-# The predicates of differences.tsv.
-
-def gave_up(scenario):
-    return "gave-up" in scenario.faults
+def struck_by(fault):
+    return lambda scenario: fault in scenario.faults
 
 
-def heard_noise(scenario):
-    return "noisy" in scenario.faults
-
-
-def failed_in_second_round(scenario):
-    return "second-round" in scenario.faults
-
-
-def was_signalled_late(scenario):
-    return "signal-late" in scenario.faults
-
-
-def has_relative_path(scenario):
-    return "relative" in scenario.faults
-
-
-def believes_rm(scenario):
-    return scenario.theirs != "cleanup"
-
-
-def met_somebody_elses(scenario):
-    return "foreign" in scenario.faults
-
-
-def saw_others(scenario):
-    return "others" in scenario.faults
-
-
-def reads_create_output(scenario):
-    return "create-output" in scenario.faults
-
-
-PREDICATES = {name: value for name, value in list(globals().items()) if callable(value)}
+# Those of differences.tsv.
+PREDICATES = {
+    "believes_rm": lambda scenario: scenario.theirs != "cleanup",
+    "failed_in_second_round": struck_by("second-round"),
+    "gave_up": struck_by("gave-up"),
+    "has_relative_path": struck_by("relative"),
+    "heard_noise": struck_by("noisy"),
+    "met_somebody_elses": struck_by("foreign"),
+    "reads_create_output": struck_by("create-output"),
+    "saw_others": struck_by("others"),
+    "was_signalled_late": struck_by("signal-late"),
+}
 TOLD = {"own", "signal", "refuse"}
 
 
