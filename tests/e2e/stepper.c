@@ -187,8 +187,10 @@ static void strike(struct trace *trace)
 	} else {
 		pause_ms(atol(trace->wait));
 	}
-	/* The program stands still: for it both end at once. */
-	if (trace->kill_guardian && trace->guardian > 0 && kill(trace->guardian, SIGKILL) != 0)
+	/* The program stands still: for it both end at once.  At its last stops it has
+	 * already waited for its guardian. */
+	if (trace->kill_guardian && trace->guardian > 0 &&
+	    kill(trace->guardian, SIGKILL) != 0 && errno != ESRCH)
 		die("kill, the guardian");
 	if (kill(trace->pid, SIGKILL) != 0)
 		die("kill");

@@ -200,6 +200,8 @@ class Crash:
                                  stdin=stdin)
             result = self.end(process, None)
         holds("the stepper has a log", os.path.exists(path), result.err)
+        equal("the stepper's own errors", b"",
+              b"".join(line for line in result.err.splitlines() if line.startswith(b"stepper: ")))
         log = Log(path, scenario)
         if log.killed:
             equal("exit status of the stepper; stderr was " + show(result.err), 0, result.status)
