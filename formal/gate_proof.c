@@ -144,26 +144,40 @@ PROOF(gate_numbers_memory)
 		      "memory is limited, and there is no swap");
 }
 
-PROOF(gate_numbers_ulimit)
+/* A word of its own each: which table's word it is must be known, or every hole
+ * is one that it may be. */
+static void ulimit_word(const char *want)
 {
 	static struct order order;
 	static struct gate gate = {.order = &order};
 	char word[FORMAL_N + 1];
 
 	any_word(word);
-	if (taken_word(&gate, &order, word, any_bool() ? "nofile=%f:%=" : "fsize=%F:%="))
+	if (taken_word(&gate, &order, word, want))
 		PROVE(docker_ulimit(word), "soft and hard limit are one");
+}
+
+PROOF(gate_numbers_ulimit)
+{
+	ulimit_word("nofile=%f:%=");
+	ulimit_word("fsize=%F:%=");
+}
+
+static void counted_word(const char *want)
+{
+	static struct order order;
+	static struct gate gate = {.order = &order};
+	char word[FORMAL_N + 1];
+
+	any_word(word);
+	if (taken_word(&gate, &order, word, want))
+		PROVE(docker_counted(word), "limited");
 }
 
 PROOF(gate_numbers_counted)
 {
-	static struct order order;
-	static struct gate gate = {.order = &order};
-	char word[FORMAL_N + 1];
-
-	any_word(word);
-	if (taken_word(&gate, &order, word, any_bool() ? "%p" : "%S"))
-		PROVE(docker_counted(word), "limited");
+	counted_word("%p");
+	counted_word("%S");
 }
 
 /* Guests by mode are in gate_guests; here any may be. */

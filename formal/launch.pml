@@ -20,6 +20,7 @@
  *   -DLIES=n       times that rm's answer is not true (1)
  *   -DTWODIRS      the last launcher has another state directory
  *   -DDISJOINT     the last launcher's mounts overlap nobody's
+ *   -DWATCH        the rules also as an assertion: one run says what safe and rules say
  *
  * Broken designs; each must be caught:
  *   -DDIRLOCK      the lock is a directory, which no death releases
@@ -459,8 +460,18 @@ init {
 #define ANY_STUCK STUCK(0)
 #endif
 
+#define RULES (!ANY_CLASH && !ANY_STUCK && ALL_NAMED)
+
+#ifdef WATCH
+active proctype Watch()
+{
+end:
+	atomic { !(RULES) -> assert(false) }
+}
+#endif
+
 /* The next three at once. */
-ltl rules { [] (!ANY_CLASH && !ANY_STUCK && ALL_NAMED) }
+ltl rules { [] RULES }
 /* I5: no two workers whose mounts overlap run at once. */
 ltl apart { [] !ANY_CLASH }
 /* Nobody dead holds a lock. */
