@@ -67,6 +67,17 @@ static bool in_array(unsigned state)
 	return state == FIRST_ITEM || state == ITEM || state == AFTER_ITEM;
 }
 
+/* The value of a key is due. */
+static bool value_due(unsigned state)
+{
+	return state == COLON || state == MEMBER;
+}
+
+static bool is_value(enum grammar_event event)
+{
+	return event == GRAMMAR_OPEN || event == GRAMMAR_STRING || event == GRAMMAR_PRIMITIVE;
+}
+
 static bool invariant(const struct grammar *grammar)
 {
 	bool inside = grammar->depth > 0 && grammar->depth <= JSON_DEPTH_MAX;
@@ -105,6 +116,9 @@ PROOF(grammar_step)
 	first = grammar.text[lexeme.start];
 	PROVE((lexeme.event == GRAMMAR_OPEN) == (grammar.depth == before.depth + 1), "opens");
 	PROVE((lexeme.event == GRAMMAR_CLOSE) == (grammar.depth + 1 == before.depth), "closes");
+	PROVE((lexeme.event == GRAMMAR_KEY) == value_due(grammar.state), "a key needs a value");
+	PROVE(!in_object(before.state) || is_value(lexeme.event) == value_due(before.state),
+	      "in an object keys and values take turns");
 	if (lexeme.event == GRAMMAR_OPEN)
 		PROVE(first == (grammar.object[grammar.depth - 1] ? '{' : '['), "what it opens");
 	if (lexeme.event == GRAMMAR_CLOSE)

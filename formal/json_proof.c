@@ -18,12 +18,17 @@
 
 #define TOKENS JSON_POOL
 
+static bool value_due; /* the last event was a key */
+
 struct lexeme some_event(struct grammar *grammar);
 
 struct lexeme some_event(struct grammar *grammar)
 {
 	struct lexeme lexeme = {GRAMMAR_END, REASON_NONE, grammar->at, grammar->at};
 	const size_t kind = any_up_to(GRAMMAR_ERROR);
+	const bool object = grammar->depth > 0 && grammar->object[grammar->depth - 1];
+	const bool value = kind == GRAMMAR_OPEN || kind == GRAMMAR_STRING ||
+	                   kind == GRAMMAR_PRIMITIVE;
 
 	if (kind == GRAMMAR_END || kind == GRAMMAR_ERROR || grammar->at == grammar->len) {
 		lexeme.event = kind == GRAMMAR_ERROR ? GRAMMAR_ERROR : GRAMMAR_END;
@@ -35,9 +40,14 @@ struct lexeme some_event(struct grammar *grammar)
 	ASSUME(lexeme.start >= grammar->at && lexeme.end > lexeme.start);
 	/* A string has both of its quotes. */
 	ASSUME((kind != GRAMMAR_KEY && kind != GRAMMAR_STRING) || lexeme.end - lexeme.start >= 2);
+	/* Keys stand in objects, and take turns with their values. */
+	ASSUME(object ? value == value_due : kind != GRAMMAR_KEY);
+	value_due = kind == GRAMMAR_KEY;
 	/* What closes was opened: the grammar ends and opens in pairs. */
 	ASSUME(kind != GRAMMAR_CLOSE || grammar->depth > 0);
-	grammar->depth += kind == GRAMMAR_OPEN ? 1 : 0;
+	ASSUME(kind != GRAMMAR_OPEN || grammar->depth < JSON_DEPTH_MAX);
+	if (kind == GRAMMAR_OPEN)
+		grammar->object[grammar->depth++] = grammar->text[lexeme.start] == '{';
 	grammar->depth -= kind == GRAMMAR_CLOSE ? 1 : 0;
 	grammar->at = lexeme.end;
 	return lexeme;

@@ -145,6 +145,10 @@ PROOF(wire_write_read)
 	for (size_t i = 0; i <= FORMAL_N; i++)
 		PROVE(i > len || bytes[width + 4 + i] == (uint8_t)string[i], "its bytes");
 	PROVE(wire_end(&in), "nothing left");
+	in = (struct wire_in){.at = bytes, .len = out.len + 1};
+	(void)wire_get(&in, width, max);
+	(void)wire_get_string(&in, longest);
+	PROVE(!wire_end(&in), "nothing may follow");
 	in = (struct wire_in){.at = bytes, .len = any_up_to(out.len - 1)};
 	(void)wire_get(&in, width, max);
 	(void)wire_get_string(&in, longest);
