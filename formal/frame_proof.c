@@ -11,7 +11,6 @@
  * wire_get_string answer whatever wire_proof.c proves of them and no more.
  */
 
-static const char *last_string;
 static size_t ghost;
 
 uint64_t some_get(struct wire_in *in, unsigned width, uint64_t max);
@@ -48,19 +47,20 @@ PROOF(frame_order_safe)
 	static struct order out;
 	const size_t len = any_up_to(FRAME_MAX);
 
-	ghost = any_up_to(ARGV_MAX);
 	out.turn_seconds = 7;
-	out.argv.at[ghost] = NULL;
 	if (frame_get_order(frame, len, &out) != FRAME_OK) {
-		PROVE(out.turn_seconds == 7 && out.argv.at[ghost] == NULL, "untouched");
+		PROVE(out.turn_seconds == 7 && out.argv.count == 0, "untouched");
 		return;
 	}
 	PROVE(out.root_count <= ROOTS_MAX && out.env_count <= ENV_MAX + 1, "counts in bounds");
-	PROVE(out.argv.count <= ARGV_MAX && out.argv.at[out.argv.count] == NULL, "argv ends");
-	PROVE(ghost >= out.argv.count ||
-	              (out.argv.at[ghost] >= (const char *)frame &&
-	               out.argv.at[ghost] < (const char *)frame + len),
-	      "its words lie in the frame");
+	PROVE(out.argv.count <= ARGV_MAX, "argv in bounds");
+	for (unsigned i = 0; i <= ARGV_MAX; i++) {
+		PROVE(i != out.argv.count || out.argv.at[i] == NULL, "argv ends");
+		PROVE(i >= out.argv.count ||
+		              (__CPROVER_same_object(out.argv.at[i], frame) &&
+		               __CPROVER_POINTER_OFFSET(out.argv.at[i]) < len),
+		      "its words lie in the frame");
+	}
 }
 
 PROOF(frame_launch_safe)

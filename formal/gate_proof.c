@@ -485,6 +485,8 @@ PROOF(gate_mount_word)
 	mount_word(false);
 }
 
+/* WORDS_MAX is at least two more than each shape's command has: a table that lacks
+ * a flag and its value would else want more words than there are, and refuse. */
 PROOF(gate_isolates_turn)
 {
 	isolates(&(struct shape){.roots = 2, .env = 1, .words = 66, .read_only = {true, false}});

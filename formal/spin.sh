@@ -57,6 +57,7 @@ awk -f "$here/life2pml.awk" "$root/executor/life.h" "$root/executor/life.c" >"$w
 
 check holds removed -DNL=2 -DKILLS=1 -DNOGUARD
 check fails freed -DNL=2 -DDIRLOCK
+check fails watch -DNL=2 -DDIRLOCK
 check fails apart -DNL=2 -DTWODIRS -DADMITFIRST
 check fails apart -DNL=2 -DTWODIRS -DADMITOWN
 check fails apart -DNL=2 -DADMITRUNNING
@@ -73,13 +74,7 @@ for property in removed finish; do
 	check holds "$property" -DNL=2 -DTWODIRS -DKILLS=1
 done
 if [ "${1:-}" != quick ]; then
-	for property in removed finish; do
-		check holds "$property" -DNL=2
-	done
-	for property in safe rules; do
-		check holds "$property" -DNL=3 -DTWODIRS -DKILLS=1 -DLIES=0
-		check holds "$property" -DNL=3 -DDISJOINT -DKILLS=1 -DLIES=0
-	done
+	check holds watch -DNL=3 -DTWODIRS -DKILLS=1 -DLOSSES=0 -DLIES=0
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
