@@ -14,26 +14,27 @@ passed=0
 failed=0
 
 # check WANT PROPERTY FLAG...: WANT is holds or fails; PROPERTY an ltl name, safe for
-# assertions and deadlocks, watch for these and the rules in one run, or compact: the same,
-# each state kept as a hash of 96 bits (two with the same one would be taken for one).
+# assertions and deadlocks, or watch for these and the rules in one run.
 check() {
 	want=$1 property=$2
 	shift 2
 	rm -rf "$work/run" && mkdir -p "$work/run" && cd "$work/run" || exit 1
 	cp "$here/launch.pml" ../life.pml .
-	limit='-DMEMLIM=4000 -DVECTORSZ=4096' store=-DCOLLAPSE
+	limit='-DMEMLIM=4000 -DVECTORSZ=4096 -DCOLLAPSE'
 	case $property in
 	safe) compile=-DNOCLAIM\ -DSAFETY run= ;;
-	watch) compile=-DNOCLAIM\ -DSAFETY run= && set -- -DWATCH "$@" ;;
-	compact) compile=-DNOCLAIM\ -DSAFETY run= store=-DHC4 && set -- -DWATCH "$@" ;;
+	watch)
+		compile=-DNOCLAIM\ -DSAFETY run=''
+		set -- -DWATCH "$@"
+		;;
 	removed | finish) compile=-DNFAIR=6 run="-a -f -N $property" ;;
 	*) compile=-DSAFETY run="-N $property" ;;
 	esac
 	# shellcheck disable=SC2086
 	if spin "$@" -a launch.pml >spin.log 2>&1 &&
-		gcc -O2 -w $limit $store $compile -o pan pan.c 2>>spin.log; then
+		gcc -O2 -w $limit $compile -o pan pan.c 2>>spin.log; then
 		# shellcheck disable=SC2086,SC3045
-		(ulimit -t 300 && ./pan -m1000000 $run >pan.log 2>&1; times >times)
+		(ulimit -t 300 && ./pan -m1000000 $run >pan.log 2>&1; times >spent.log)
 	else
 		cat spin.log >&2
 	fi
@@ -47,7 +48,7 @@ check() {
 	states=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.log)
 	result=ok
 	[ "$got" = "$want" ] || result=FAILED
-	spent=$(awk 'NR == 2 { split($1, t, /[ms]/); printf "%.1f", t[1] * 60 + t[2] }' times)
+	spent=$(awk 'NR == 2 { split($1, t, /[ms]/); printf "%.1f", t[1] * 60 + t[2] }' spent.log)
 	printf '%-8s %-44s %-6s %10s states %8s s  %s\n' "$property" "$*" "$got" "${states:-?}" "${spent:-?}" "$result"
 	if [ "$result" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }

@@ -61,8 +61,9 @@ void *some_copy(void *to, const void *from, size_t len)
 
 #endif
 
-/* Into any text, whose room ends where its array does: what it would write into an empty and large one, whole and
- * behind what is there, if that fits; else nothing, and full for good. */
+/* Into any text, whose room ends where its array does: what it would write into an
+ * empty and large one, whole and behind what is there, if that fits; else nothing,
+ * and full for good. */
 PROOF(text_put_whole)
 {
 	struct put put;
