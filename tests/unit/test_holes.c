@@ -165,6 +165,7 @@ static void cpus_are_exact_fractions(void **state)
 	static const char *const bad[] = {
 		"",    "1.",     "1.0",        "1.50", ".5",   "01.5",  "1.a", "1.5a", "1.-5",
 		"1.5.", "1.5.1", "0.1234567891", "-1",   "1,5", "1.000000000", "1./", "1.:", "1.5 ",
+		"36028797018963968", /* 2^55: 10^9 times as much is 0 in 64 bits */
 	};
 
 	(void)state;
@@ -330,13 +331,17 @@ static void json_is_ascii(void **state)
 		{"\xc3", "\\u00c3", false},
 	};
 
+	struct hole hole;
+
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct hole hole = on(rows[i].word);
-
+		hole = on(rows[i].word);
 		holes_json(&hole, of(rows[i].text));
 		assert_int_equal(holes_end(&hole), rows[i].end);
 	}
+	hole = on("\\u0000");
+	holes_json(&hole, (struct span){"", 1}); /* NUL is a code point */
+	assert_true(holes_end(&hole));
 }
 
 static void spans_have_no_end_but_their_length(void **state)
@@ -366,6 +371,7 @@ static void canonical_paths(void **state)
 		{"//a", 3, false},     {"/.", 2, false},      {"/..", 3, false},
 		{"/a/.", 4, false},    {"/a/..", 5, false},   {"/./a", 4, false},
 		{"/../a", 5, false},   {"/abc/../d", 9, false},
+		{"/a", 0, false},      {"ab", 2, false},
 	};
 
 	(void)state;
