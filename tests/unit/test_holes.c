@@ -376,7 +376,8 @@ static void canonical_paths(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
-		assert_int_equal(holes_canonical((struct span){rows[i].path, rows[i].len}), rows[i].is);
+		assert_int_equal(holes_canonical((struct span){rows[i].path, rows[i].len}),
+		                 rows[i].is);
 }
 
 static void paths_within_paths(void **state)

@@ -346,11 +346,17 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),        cmocka_unit_test(test_five_faults),
-		cmocka_unit_test(test_stops),       cmocka_unit_test(test_syntax),
-		cmocka_unit_test(test_size),        cmocka_unit_test(test_mode),        cmocka_unit_test(test_confinement),
-		cmocka_unit_test(test_audit),       cmocka_unit_test(test_hashes),
-		cmocka_unit_test(test_image),       cmocka_unit_test(test_again),
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_five_faults),
+		cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_syntax),
+		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_mode),
+		cmocka_unit_test(test_confinement),
+		cmocka_unit_test(test_audit),
+		cmocka_unit_test(test_hashes),
+		cmocka_unit_test(test_image),
+		cmocka_unit_test(test_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
