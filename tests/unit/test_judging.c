@@ -49,11 +49,8 @@ static void judge(const char *text)
 static void test_good(void **state)
 {
 	(void)state;
-	begin(CONFINE_FULL);
-	memset(facts.nonce, 0xa5, sizeof(facts.nonce));
-	judging_config(&judging, GOOD, strlen(GOOD), &facts, &how, NULL);
+	judge(GOOD);
 	assert_true(report_empty(&judging.report));
-	assert_memory_equal(judging.decision.launch.nonce, facts.nonce, sizeof(facts.nonce));
 	assert_string_equal(judging.decision.launch.root[1].path, "/srv/w");
 	assert_string_equal(judging.decision.launch.endpoint, "unix:///run/docker.sock");
 	assert_int_equal(judging.decision.launch.uid, 1501);
@@ -131,8 +128,11 @@ static void test_syntax(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		begin(CONFINE_FULL);
 		facts.mode = MODE_SESSION; /* and stays: nothing is judged */
+		memset(facts.nonce, 0xa5, sizeof(facts.nonce)); /* the record's, all the same */
 		judging_config(&judging, cases[i].text, strlen(cases[i].text), &facts, &how, NULL);
 		assert_int_equal(facts.mode, MODE_SESSION);
+		assert_memory_equal(judging.decision.launch.nonce, facts.nonce,
+		                    sizeof(facts.nonce));
 		assert_int_equal(judging.report.count, 1);
 		assert_string_equal(reason_name(judging.report.at[0].reason),
 		                    reason_name(cases[i].reason));
