@@ -68,6 +68,7 @@ DECLARATION = re.compile(r"(?:static|const|struct|enum|unsigned|char|int|long|si
 # What an operand of && or || cannot hold outside parentheses.
 ENDS = {name: re.compile(r"\|\||[,;?:]|(?<![=!<>])=(?!=)|\breturn\b" + more)
         for name, more in (("&&", "|&&"), ("||", ""))}
+TABLE = re.compile(r"^static const (?:struct(?: \w+)? \{.*?^\})?[^;(]*?= \{[^;]*\};", re.M | re.S)
 SIZED = re.compile(r"^\t*(?:static |const |struct |enum |unsigned |char |bool |size_t |u?int\d+_t |"
                    r"int |_Static_assert|\}).*?(?:=|$)", re.M)
 
@@ -107,8 +108,7 @@ class Text:
         for function, start, _ in functions(source):
             body = self.code.index("\n{\n", start) + 2
             self.spans.append((body, self.code.index("\n}", body), function))
-        for match in re.finditer(r"^static const [^;(]*?= \{.*?^\};|^static const [^;(\n]*?= \{.*\};",
-                                 self.code, re.M | re.S):
+        for match in TABLE.finditer(self.code):
             self.spans.append((self.code.index("= {", match.start()) + 2, match.end(), ""))
         self.fixed = [match.span() for match in SIZED.finditer(self.code)]
         self.fixed = [(a, b) for a, b in self.fixed if "[" in self.code[a:b]]

@@ -244,8 +244,13 @@ static void test_turn(void **state)
 {
 	(void)state;
 	make_turn();
+	/* Of what was there before, nothing stays. */
+	for (size_t i = 0; i < COUNT(launch.argv.at); i++)
+		launch.argv.at[i] = "before";
+	launch.argv.count = 5;
 	assert_true(build_argv(&launch, &arena));
 	assert_words(TURN, COUNT(TURN));
+	assert_null(launch.argv.at[COUNT(TURN)]);
 }
 
 static void test_session(void **state)

@@ -44,6 +44,10 @@ static void text_is_cut_into_lines(void **state)
 	strcpy(text, "one\n");
 	assert_true(engine_lines(text, line, 1));
 	assert_string_equal(line[0], "one");
+	strcpy(text, "\n"); /* what stands before an empty text is left alone */
+	assert_true(engine_lines(text + 1, line, 1));
+	assert_string_equal(line[0], "");
+	assert_string_equal(text, "\n");
 }
 
 static void api_versions_are_compared_by_number(void **state)
@@ -58,6 +62,7 @@ static void api_versions_are_compared_by_number(void **state)
 		{"", "1.41", 9},      {"1", "1.41", 9},     {"1.41", "1.41.1", 9},
 		{"v1.41", "1.41", 9}, {"1.041", "1.41", 9}, {"1.41 ", "1.41", 9},
 		{"1.-1", "1.41", 9},  {"1.10000", "1.41", 9}, {"1.18446744073709551657", "1.41", 9},
+		{"9999.0", "9998.9999", 1}, {"9999.0", "10000.0", 9},
 	};
 
 	(void)state;
@@ -108,6 +113,8 @@ static void nothing_is_the_matter(void **state)
 		assert_true(is_fine(engine_judge(names[i], line)));
 }
 
+#define ROOTLESS "; for a rootless engine, delegate this cgroup controller to its user"
+
 /* One line at a time is another: the check named finds it, and no other does. */
 static void one_thing_is_the_matter(void **state)
 {
@@ -116,28 +123,44 @@ static void one_thing_is_the_matter(void **state)
 		const char *text;
 		const char *check;
 		enum executor_reason why; /* WHY_NONE: a warning */
+		const char *said;
+		const char *mend;
 	} rows[] = {
-		{ENGINE_SYSTEM, "windows, Windows Server", "kind", WHY_ENDPOINT_FOREIGN},
-		{ENGINE_SYSTEM, "", "kind", WHY_ENDPOINT_FOREIGN},
-		{ENGINE_SYSTEM, "linux, Docker Desktop", "kind", WHY_ENDPOINT_FOREIGN},
-		{ENGINE_ROOT, "/var/snap/docker/common/var-lib-docker", "kind", WHY_ENDPOINT_FOREIGN},
-		{ENGINE_PARTS, "Podman Engine Conmon ", "kind", WHY_NONE},
-		{ENGINE_PARTS, "", "kind", WHY_NONE},
+		{ENGINE_SYSTEM, "windows, Windows Server", "kind", WHY_ENDPOINT_FOREIGN, "", NULL},
+		{ENGINE_SYSTEM, "", "kind", WHY_ENDPOINT_FOREIGN, "", NULL},
+		{ENGINE_SYSTEM, "linux, Docker Desktop", "kind", WHY_ENDPOINT_FOREIGN, "", NULL},
+		{ENGINE_ROOT, "/var/snap/docker/common/var-lib-docker", "kind", WHY_ENDPOINT_FOREIGN,
+		 "", NULL},
+		{ENGINE_PARTS, "Podman Engine Conmon ", "kind", WHY_NONE, "podman, not tried: ",
+		 "use Docker's engine"},
+		{ENGINE_PARTS, "", "kind", WHY_NONE, "not Docker's, not tried: ", "use Docker's engine"},
 		{ENGINE_SECURITY, "name=apparmor name=seccomp,profile=default name=rootless ", "kind",
-		 WHY_NONE},
+		 WHY_NONE,
+		 "rootless, not tried: a worker's ids are subordinate ids of the engine's user: ",
+		 "mounts must suit the ids that the engine maps a worker's to"},
 		{ENGINE_SECURITY, "name=apparmor name=seccomp,profile=default name=userns ", "kind",
-		 WHY_NONE},
-		{ENGINE_SECURITY, "name=apparmor ", "seccomp", WHY_ENGINE_SECCOMP},
+		 WHY_NONE, "userns-remap, not tried: a worker's ids are subordinate ids: ",
+		 "mounts must suit the ids that the engine maps a worker's to"},
+		{ENGINE_SECURITY, "name=apparmor ", "seccomp", WHY_ENGINE_SECCOMP, "", NULL},
 		{ENGINE_SECURITY, "name=apparmor name=seccomp,profile=unconfined ", "seccomp",
-		 WHY_ENGINE_SECCOMP},
-		{ENGINE_SECURITY, "name=seccomp,profile=default ", "lsm", WHY_NONE},
-		{ENGINE_CGROUP, "version 1, none", "cgroup", WHY_DOCKER_WARNING},
-		{ENGINE_MEMORY, "MemoryLimit=false", "memory", WHY_DOCKER_WARNING},
-		{ENGINE_MEMORY, "", "memory", WHY_DOCKER_WARNING},
-		{ENGINE_SWAP, "SwapLimit=false", "swap", WHY_DOCKER_WARNING},
-		{ENGINE_CPU, "CpuCfsQuota=false", "cpu", WHY_DOCKER_WARNING},
-		{ENGINE_PIDS, "PidsLimit=<no value>", "pids", WHY_DOCKER_WARNING},
-		{ENGINE_WARNINGS, "WARNING: No kernel memory support ", "warnings", WHY_NONE},
+		 WHY_ENGINE_SECCOMP, "", NULL},
+		{ENGINE_SECURITY, "name=seccomp,profile=default ", "lsm", WHY_NONE,
+		 "the engine uses neither AppArmor nor SELinux: ",
+		 "install apparmor, and boot with it: lsm=...,apparmor"},
+		{ENGINE_CGROUP, "version 1, none", "cgroup", WHY_DOCKER_WARNING, "",
+		 "use cgroup v2 with systemd, and delegate its controllers to the engine's user"},
+		{ENGINE_MEMORY, "MemoryLimit=false", "memory", WHY_DOCKER_WARNING, "",
+		 "boot with cgroup_enable=memory" ROOTLESS},
+		{ENGINE_MEMORY, "", "memory", WHY_DOCKER_WARNING, "",
+		 "boot with cgroup_enable=memory" ROOTLESS},
+		{ENGINE_SWAP, "SwapLimit=false", "swap", WHY_DOCKER_WARNING, "",
+		 "boot with swapaccount=1" ROOTLESS},
+		{ENGINE_CPU, "CpuCfsQuota=false", "cpu", WHY_DOCKER_WARNING, "",
+		 "boot a kernel with CONFIG_CFS_BANDWIDTH" ROOTLESS},
+		{ENGINE_PIDS, "PidsLimit=<no value>", "pids", WHY_DOCKER_WARNING, "",
+		 "boot a kernel with CONFIG_CGROUP_PIDS" ROOTLESS},
+		{ENGINE_WARNINGS, "WARNING: No kernel memory support ", "warnings", WHY_NONE,
+		 "the engine warns: ", "mend what it names"},
 	};
 	const char *line[ENGINE_LINES];
 	const struct engine_rule *rule;
@@ -155,7 +178,11 @@ static void one_thing_is_the_matter(void **state)
 			assert_non_null(rule);
 			assert_int_equal(rule->why, rows[i].why);
 			assert_int_equal(rule->line, rows[i].line);
-			assert_true(rule->why != WHY_NONE || rule->mend[0] != '\0');
+			assert_string_equal(rule->said, rows[i].said);
+			if (rows[i].mend == NULL)
+				assert_null(rule->mend);
+			else
+				assert_string_equal(rule->mend, rows[i].mend);
 		}
 	}
 }

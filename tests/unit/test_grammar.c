@@ -22,6 +22,7 @@ static struct lexeme events(const char *text, bool lone_surrogates, char *out)
 	struct lexeme lexeme;
 	size_t behind = 0;
 
+	memset(&grammar, 1, sizeof(grammar)); /* init sets all that is read */
 	grammar_init(&grammar, text, strlen(text), lone_surrogates);
 	do {
 		lexeme = grammar_next(&grammar);
@@ -59,6 +60,7 @@ static void test_events(void **state)
 	        {"{1:2}", "<!"},
 	        {"[] []", "<>!"},
 	        {"[[]", "<<>!"},
+	        {"[0,1,2,3,4,5,6,7,8,9,-1]", "<ppppppppppp>."},
 	        {"[\"\\ud800\"]", "<!"},
 	};
 	char seen[32];
@@ -106,6 +108,7 @@ static void test_errors(void **state)
 	} rows[] = {
 	        {"", REASON_JSON_EMPTY, 0},
 	        {"  ", REASON_JSON_EMPTY, 2},
+	        {"}", REASON_JSON_SYNTAX, 0},
 	        {"[", REASON_JSON_TRUNCATED, 1},
 	        {"[ ", REASON_JSON_TRUNCATED, 2},
 	        {"[1,]", REASON_JSON_SYNTAX, 3},
@@ -125,6 +128,32 @@ static void test_errors(void **state)
 		assert_int_equal(lexeme.event, GRAMMAR_ERROR);
 		assert_int_equal(lexeme.reason, rows[i].reason);
 		assert_int_equal(lexeme.start, rows[i].at);
+	}
+}
+
+/* What stands behind the text's end is not read, whatever it is. */
+static void test_end(void **state)
+{
+	static const char *const behind[] = {"]", "+", ".", " ", ",", "1", "\"", "\x01"};
+	struct grammar grammar;
+	struct lexeme lexeme;
+	char text[8];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(behind); i++) {
+		strcpy(text, "[1,");
+		for (size_t len = 2; len <= 3; len++) {
+			text[len] = behind[i][0];
+			text[len + 1] = '\0';
+			grammar_init(&grammar, text, len, false);
+			do
+				lexeme = grammar_next(&grammar);
+			while (lexeme.event < GRAMMAR_END);
+			assert_int_equal(lexeme.event, GRAMMAR_ERROR);
+			assert_int_equal(lexeme.reason, REASON_JSON_TRUNCATED);
+			assert_int_equal(lexeme.start, len);
+			text[2] = ',';
+		}
 	}
 }
 
@@ -152,6 +181,7 @@ int main(void)
 	        cmocka_unit_test(test_events),
 	        cmocka_unit_test(test_spans),
 	        cmocka_unit_test(test_errors),
+	        cmocka_unit_test(test_end),
 	        cmocka_unit_test(test_depth),
 	};
 

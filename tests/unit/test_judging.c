@@ -126,13 +126,42 @@ static void test_syntax(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		judge(cases[i].text);
+		begin(CONFINE_FULL);
+		facts.mode = MODE_SESSION; /* and stays: nothing is judged */
+		memset(facts.nonce, 0xa5, sizeof(facts.nonce)); /* the record's, all the same */
+		judging_config(&judging, cases[i].text, strlen(cases[i].text), &facts, &how, NULL);
+		assert_int_equal(facts.mode, MODE_SESSION);
+		assert_memory_equal(judging.decision.launch.nonce, facts.nonce,
+		                    sizeof(facts.nonce));
 		assert_int_equal(judging.report.count, 1);
 		assert_string_equal(reason_name(judging.report.at[0].reason),
 		                    reason_name(cases[i].reason));
 		assert_int_equal(judging.report.at[0].code, CODE_CONFIG);
 		assert_int_equal(report_status(&judging.report), 78);
 	}
+}
+
+static char large[(CONFIG_BYTES_MAX > ANSWER_MAX ? CONFIG_BYTES_MAX : ANSWER_MAX) + 1];
+
+/* A document, and blanks up to the length. */
+static const char *filled(const char *text, size_t len)
+{
+	memset(large, ' ', len);
+	memcpy(large, text, strlen(text));
+	return large;
+}
+
+static void test_size(void **state)
+{
+	(void)state;
+	begin(CONFINE_FULL);
+	judging_config(&judging, filled(GOOD, CONFIG_BYTES_MAX), CONFIG_BYTES_MAX, &facts, &how,
+	               NULL);
+	assert_true(report_empty(&judging.report));
+	begin(CONFINE_FULL);
+	judging_config(&judging, filled(GOOD, CONFIG_BYTES_MAX + 1), CONFIG_BYTES_MAX + 1, &facts,
+	               &how, NULL);
+	assert_int_equal(judging.report.count, 1);
 }
 
 /* The mode is the command's to ask for, by hand the config's. */
@@ -175,7 +204,9 @@ static void test_confinement(void **state)
 		judging_config(&judging, cases[i].config, strlen(cases[i].config), &facts, &how,
 		               NULL);
 		for (uint32_t k = 0; k < judging.report.count; k++)
-			found = found || judging.report.at[k].reason == REASON_CONFINE_LANDLOCK;
+			found = found ||
+			        (judging.report.at[k].reason == REASON_CONFINE_LANDLOCK &&
+			         strcmp(judging.report.at[k].pointer, "/confinement") == 0);
 		assert_int_equal(found, cases[i].refused);
 	}
 }
@@ -196,8 +227,10 @@ static void test_audit(void **state)
 		facts.audit = file ? "/var/log/cofferdam.jsonl" : NULL;
 		judging_config(&judging, required, strlen(required), &facts, &how, NULL);
 		assert_int_equal(judging.report.count, by_hand || file ? 0 : 1);
-		if (judging.report.count == 1)
+		if (judging.report.count == 1) {
 			assert_int_equal(judging.report.at[0].reason, REASON_AUDIT_ABSENT);
+			assert_string_equal(judging.report.at[0].pointer, "/audit/required");
+		}
 	}
 }
 
@@ -223,6 +256,9 @@ static void test_hashes(void **state)
 	assert_non_null(strstr(recorded(), "\"config_sha256\":\"e3b0c44298fc1c149afbf4c8996fb924"
 	                                   "27ae41e4649b934ca495991b7852b855\","));
 	assert_non_null(strstr(recorded(), "\"argv_sha256\":null"));
+	judge("[]"); /* printf '[]' | sha256sum */
+	assert_non_null(strstr(recorded(), "\"config_sha256\":\"4f53cda18c2baa0c0354bb5f9a3ecbe5"
+	                                   "ed12ab4d8e11ba873c2f11161202b945\","));
 	judging_begin(&judging, CONFINE_NO_LANDLOCK);
 	assert_non_null(strstr(recorded(), "\"config_sha256\":null"));
 	assert_non_null(strstr(recorded(), "\"confinement\":\"no-landlock\""));
@@ -235,6 +271,8 @@ static void test_hashes(void **state)
 	assert_non_null(strstr(recorded(), "\"argv_sha256\":\"5ab061c754255b61aa51bfcfaa762e0b"
 	                                   "49a5d69d33e8a76749dc98c6bd06712c\""));
 	assert_non_null(strstr(recorded(), "\"confinement\":\"full\""));
+	judging.decision.launch.argv.count = 1;
+	assert_null(strstr(recorded(), "\"argv_sha256\":null"));
 }
 
 /* --- docker's answer about an image --- */
@@ -257,8 +295,12 @@ static void test_image(void **state)
 		"[]",
 		"{\"Id\":\"sha256:" HEX64 "\"",
 		"{\"Id\":\"sha256:0\",\"Os\":\"linux\"}",
+		"{\"Id\":\"sha256:" HEX64 "\",\"Os\":\"linux\",\"x\":\"\\ud800\"}",
 	};
+	static const char good[] = "{\"Id\":\"sha256:" HEX64 "\",\"Os\":\"linux\"}";
+	static char bytes[4096];
 	struct image image;
+	struct text arena;
 
 	(void)state;
 	memset(&image, 0, sizeof(image));
@@ -271,6 +313,17 @@ static void test_image(void **state)
 	assert_true(read_image("{\"Id\":\"sha256:" HEX64 "\",\"Os\":\"linux\"}\n", &image));
 	assert_true(report_empty(&judging.report));
 	assert_string_equal(image.id, "sha256:" HEX64);
+	assert_false(read_image("", &image));
+	assert_non_null(strstr(judging.report.at[0].detail, "docker image inspect"));
+
+	/* Findings that were there before do not count, not even those that were dropped. */
+	judging.report.dropped = 1;
+	for (size_t len = ANSWER_MAX; len <= ANSWER_MAX + 1; len++) {
+		text_init(&arena, bytes, sizeof(bytes));
+		assert_int_equal(judging_image(filled(good, len), len, &arena, &image,
+		                               &judging.report),
+		                 len == ANSWER_MAX);
+	}
 }
 
 /* A judgement leaves nothing behind for the next. */
@@ -284,16 +337,26 @@ static void test_again(void **state)
 	judge(GOOD);
 	assert_true(report_empty(&judging.report));
 	assert_int_equal(judging.decision.launch.root_count, 2);
+	judge(BEST_EFFORT);
+	assert_true(judging.config.best_effort);
+	begin(CONFINE_FULL);
+	assert_false(judging.config.best_effort);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),        cmocka_unit_test(test_five_faults),
-		cmocka_unit_test(test_stops),       cmocka_unit_test(test_syntax),
-		cmocka_unit_test(test_mode),        cmocka_unit_test(test_confinement),
-		cmocka_unit_test(test_audit),       cmocka_unit_test(test_hashes),
-		cmocka_unit_test(test_image),       cmocka_unit_test(test_again),
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_five_faults),
+		cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_syntax),
+		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_mode),
+		cmocka_unit_test(test_confinement),
+		cmocka_unit_test(test_audit),
+		cmocka_unit_test(test_hashes),
+		cmocka_unit_test(test_image),
+		cmocka_unit_test(test_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
