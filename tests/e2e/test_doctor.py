@@ -137,7 +137,9 @@ def set_user_id(case):
     os.chown(directory + "/cofferdam", 4242, 4242)
     os.chmod(directory + "/cofferdam", 0o4755)
     result = case.end(case.spawn([directory + "/cofferdam", "doctor", "--json"]))
-    equal("exit status", 77, result.status)
+    # A sanitized build's leak check needs ptrace, which set-user-ID forbids: its own status then.
+    leaks = b"LeakSanitizer has encountered a fatal error" in result.err
+    equal("exit status", 1 if leaks else 77, result.status)
     expect(listed(result.out), "user", "fail", "executor.privileged", 77, "run the plain binary")
 
 
