@@ -26,11 +26,11 @@
  * the worker's log is emptied, and what a worker says there is its own affair. */
 static bool apart(const struct run *run)
 {
-	const int fd[] = {run->turn_in, run->config, run->audit, run->worker_err};
+	const int fd[] = {run->turn_in, run->config, STDOUT_FILENO, run->audit, run->worker_err};
 	struct stat written, other;
 	bool good = true;
 
-	for (size_t i = 2; i < sizeof(fd) / sizeof(fd[0]); i++)
+	for (size_t i = 3; i < sizeof(fd) / sizeof(fd[0]); i++)
 		for (size_t j = 0; j < i; j++)
 			good = good && (fstat(fd[i], &written) != 0 || fstat(fd[j], &other) != 0 ||
 			                written.st_dev != other.st_dev ||
@@ -83,6 +83,9 @@ static enum life_event open_files(struct run *run)
 		return run_fail(run, why, "%s", run->policy_path);
 	if (state_open(&run->state, value[OPTION_STATE_DIR], run->home) != STATE_OK)
 		return run_fail(run, WHY_STATE_UNSAFE, "%s: %s", run->state.path, run->state.wrong);
+	if (state_holds(&run->state, run->audit_path) ||
+	    state_holds(&run->state, run->worker_err_path))
+		return run_fail(run, WHY_USAGE, "%s", "a file that the state directory needs is named");
 	return E_OK;
 }
 

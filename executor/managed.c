@@ -108,6 +108,9 @@ static enum executor_reason set_up(struct managed *managed, const char **detail)
 	*detail = managed->state.path;
 	if (state_open(&managed->state, options->value[OPTION_STATE_DIR], home) != STATE_OK)
 		return WHY_STATE_UNSAFE;
+	*detail = "a file that the state directory needs is named";
+	if (state_holds(&managed->state, audit))
+		return WHY_USAGE;
 	docker_environment(docker, managed->state.path, managed->state.id);
 	*detail = "signals";
 	return child_set_up() && chdir("/") == 0 ? WHY_NONE : WHY_START;

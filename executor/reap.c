@@ -31,6 +31,11 @@ static void reap_one(struct managed *managed, const char *id, const char *run)
 {
 	if (take_claim(managed, id, run))
 		managed_drop(managed, managed_remove(managed, id, run, false));
+	else if (state_spoilt(&managed->state, run, MANAGED_QUIET_SECONDS))
+		managed_fail(managed, WHY_RESIDUAL,
+		             "container %s of run %s at %s: its claim is spoilt or of another "
+		             "endpoint; cofferdam stop %s",
+		             id, run, managed->docker.endpoint, run);
 }
 
 /* A claim without a container; one with a container was seen to above.  One that

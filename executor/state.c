@@ -20,6 +20,7 @@
 
 #define CLAIM_BYTES 512
 #define CLAIM_FLAGS (O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+#define ID_FLAGS (O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
 #define NEW_FILE (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
 /* File systems on which flock(2) is emulated, partial or another machine's too:
@@ -162,11 +163,11 @@ static bool make_id(const struct state *state)
 static bool read_id(struct state *state)
 {
 	char line[CLAIM_BYTES] = "", self[CLAIM_BYTES / 2];
-	int fd = openat(state->dir, "id", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(state->dir, "id", ID_FLAGS);
 	bool good;
 
 	if (fd < 0 && errno == ENOENT && make_id(state))
-		fd = openat(state->dir, "id", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		fd = openat(state->dir, "id", ID_FLAGS);
 	if (fd < 0)
 		return false;
 	good = ours(fd) && read(fd, line, sizeof(line) - 1) > ID_HEX &&
@@ -332,6 +333,33 @@ bool state_adopt(struct state *state, const char *nonce, const char *endpoint,
 	state->claim = adopt(state, nonce, endpoint, quiet_seconds, false, created);
 	strlcpy(state->claim_name, nonce, sizeof(state->claim_name));
 	return state->claim >= 0;
+}
+
+bool state_spoilt(const struct state *state, const char *nonce, unsigned quiet_seconds)
+{
+	int fd = openat(state->claims, nonce, ID_FLAGS);
+	struct stat st;
+	bool spoilt;
+
+	if (fd < 0)
+		return errno != ENOENT;
+	spoilt = flock(fd, LOCK_SH | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
+	         time(NULL) - st.st_mtime > quiet_seconds;
+	close(fd);
+	return spoilt;
+}
+
+bool state_holds(const struct state *state, const char *path)
+{
+	static const char *const own[] = {"id", "id.new", "lock", "claims", "docker"};
+	const size_t len = strlen(state->path);
+	const bool within = strncmp(path, state->path, len) == 0 && path[len] == '/';
+	bool holds = false;
+
+	for (size_t i = 0; within && i < sizeof(own) / sizeof(own[0]); i++)
+		holds = holds || (strncmp(path + len + 1, own[i], strlen(own[i])) == 0 &&
+		                  strchr("/", path[len + 1 + strlen(own[i])]) != NULL);
+	return holds;
 }
 
 void state_reap(const struct state *state, unsigned most, unsigned quiet_seconds,

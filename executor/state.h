@@ -87,6 +87,17 @@ __attribute__((warn_unused_result)) bool state_adopt(struct state *state, const 
                                                      const char *endpoint,
                                                      unsigned quiet_seconds, bool *created);
 
+/* One that could not be taken although nobody holds it, nor is about to: it is not
+ * what a launch has made, or is of another engine. */
+__attribute__((warn_unused_result)) bool state_spoilt(const struct state *state,
+                                                      const char *nonce,
+                                                      unsigned quiet_seconds);
+
+/* The canonical path, or "" for none, is that of a file that is described above, or
+ * is in claims/ or docker/. */
+__attribute__((warn_unused_result)) bool state_holds(const struct state *state,
+                                                     const char *path);
+
 /* Removes it; true when there is none.  False when it was replaced. */
 __attribute__((warn_unused_result)) bool state_drop_claim(struct state *state);
 

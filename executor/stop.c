@@ -47,7 +47,7 @@ static bool understood(struct managed *managed, const struct options *options)
 
 	managed->options = options;
 	if ((session != NULL) == (options->operands > 0))
-		wrong = "name runs, or --session KEY, not both";
+		wrong = "name runs, or --session KEY, and not both";
 	else if (session != NULL && !is_key(session))
 		wrong = session;
 	for (int i = 0; wrong == NULL && i < options->operands; i++)

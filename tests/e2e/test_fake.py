@@ -928,6 +928,46 @@ def reap_fails(case, name, rule, status, reason):
     case.nothing_left()
 
 
+def has_another_name(path):
+    os.link(path, path + ".link")
+
+
+def is_a_copy(path):
+    shutil.copy2(path, path + ".copy")
+    shutil.chown(path + ".copy", os.stat(path).st_uid, os.stat(path).st_gid)
+    os.rename(path + ".copy", path)
+
+
+def is_a_fifo(path):
+    os.unlink(path)
+    os.mkfifo(path, 0o600)
+
+
+def is_a_directory(path):
+    os.unlink(path)
+    os.mkdir(path, 0o700)
+
+
+def is_a_link(path):
+    os.unlink(path)
+    os.symlink("/dev/null", path)
+
+
+@table([(spoil.__name__, spoil)
+        for spoil in (has_another_name, is_a_copy, is_a_fifo, is_a_directory, is_a_link)])
+def reap_names_one_whose_claim_is_spoilt(case, name, spoil):
+    ident, run = orphan(case)
+    path = case.state + "/claims/" + run
+    spoil(path)
+    os.utime(path, (0, 0), follow_symlinks=False)
+    result = case.manage("reap")
+    case.expect(result, 80, "REVOKE_INCOMPLETE remove.unconfirmed")
+    holds("the way out is told", b"cofferdam stop " + run.encode() in result.err, result.err)
+    equal("docker was asked to remove", [], case.calls("rm"))
+    case.expect(case.manage("stop", run), 0, out=line_of(ident, run))
+    equal("containers", [], case.containers())
+
+
 @test
 def reap_names_each_that_stays(case):
     stuck = orphans(case, True, False)

@@ -373,6 +373,51 @@ def bad_audit_file(case, name, make):
     case.nothing_left()
 
 
+@table([("audit", "--audit"), ("the worker's stderr", "--worker-stderr")])
+def stdout_is_a_file_that_is_written(case, name, option):
+    case.use_fake()
+    path = case.home + "/out"
+    with open(path, "ab") as out:
+        os.chown(path, case.uid, case.uid)
+        os.chmod(path, 0o600)
+        argv = case.argv("run", [option, path, "-t", case.write("turn.json", json.dumps(case.turn))],
+                         case.config)
+        done = case.end(case.spawn(argv, stdout=out))
+    case.expect(done, 64, "USAGE usage", out=None)
+    equal("length of the file", 0, os.stat(path).st_size)
+    equal("docker was asked to create", [], case.calls("create"))
+
+
+@table([(option + " " + name, option, name) for option in ("--audit", "--worker-stderr")
+        for name in ("id", "id.new", "lock", "claims/new", "docker/more")])
+def state_directory_is_not_written_to(case, name, option, file):
+    case.use_fake()
+    case.expect(case.run(), 0, out=None)
+    with open(case.state + "/id") as file_of_id:
+        before = file_of_id.read()
+    case.expect(case.run([option, case.state + "/" + file]), 64, "USAGE usage")
+    if option == "--audit":
+        case.expect(case.manage("reap", option, case.state + "/" + file), 64, "USAGE usage")
+    with open(case.state + "/id") as file_of_id:
+        equal("the id", before, file_of_id.read())
+
+
+@test
+def a_file_of_the_operators_may_lie_in_the_state_directory(case):
+    case.use_fake()
+    for name in ("audit", "identity", "lock.log"):
+        case.expect(case.run(["--audit", case.state + "/" + name]), 0, out=None)
+    case.nothing_left()
+
+
+@test
+def fifo_in_the_place_of_the_id(case):
+    case.use_fake()
+    os.mkfifo(case.state + "/id", 0o600)
+    os.chown(case.state + "/id", case.uid, case.uid)
+    case.expect(case.run(), 77, "SANDBOX_POLICY state.unsafe")
+
+
 @table([("log and audit", ["--worker-stderr", "--audit"]), ("log and config", ["--worker-stderr", "-c"]),
         ("audit and config", ["--audit", "-c"])])
 def one_file_for_two_purposes(case, name, options):
