@@ -20,7 +20,7 @@
 
 #define CLAIM_BYTES 512
 #define CLAIM_FLAGS (O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-#define ID_FLAGS (O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+#define READ_FLAGS (O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
 #define NEW_FILE (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
 /* File systems on which flock(2) is emulated, partial or another machine's too:
@@ -163,11 +163,11 @@ static bool make_id(const struct state *state)
 static bool read_id(struct state *state)
 {
 	char line[CLAIM_BYTES] = "", self[CLAIM_BYTES / 2];
-	int fd = openat(state->dir, "id", ID_FLAGS);
+	int fd = openat(state->dir, "id", READ_FLAGS);
 	bool good;
 
 	if (fd < 0 && errno == ENOENT && make_id(state))
-		fd = openat(state->dir, "id", ID_FLAGS);
+		fd = openat(state->dir, "id", READ_FLAGS);
 	if (fd < 0)
 		return false;
 	good = ours(fd) && read(fd, line, sizeof(line) - 1) > ID_HEX &&
@@ -337,7 +337,7 @@ bool state_adopt(struct state *state, const char *nonce, const char *endpoint,
 
 bool state_spoilt(const struct state *state, const char *nonce, unsigned quiet_seconds)
 {
-	int fd = openat(state->claims, nonce, ID_FLAGS);
+	int fd = openat(state->claims, nonce, READ_FLAGS);
 	struct stat st;
 	bool spoilt;
 

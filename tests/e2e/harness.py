@@ -400,6 +400,12 @@ class Case:
 
 # --- the runner --------------------------------------------------------------
 
+def orders(case, rules=(), worker=None):
+    """What docker does from now on."""
+    case.orders.update(rules=list(rules), worker=worker or {})
+    case.tell_docker()
+
+
 class Report:
     def __init__(self):
         self.lock = threading.Lock()

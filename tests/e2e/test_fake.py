@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import (IMAGE_ID, PROGRAMS, SAFETY, Case, Failure, Tree, equal,  # noqa: E402
-                     holds, main, table, test)
+                     holds, main, orders, table, test)
 
 HELLO = b'{"ok":true,"text":"hello"}\n'
 PASS = b'{"ok":true,"text":"'
@@ -774,12 +774,6 @@ def start_hanging(case):
     process.stdin = None
     wait_for(lambda: os.path.exists(case.fake + "/stdin"))
     return process
-
-
-def orders(case, rules=(), worker=None):
-    """What docker does from now on."""
-    case.orders.update(rules=list(rules), worker=worker or {})
-    case.tell_docker()
 
 
 def orphans(case, *claims):

@@ -28,7 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
 from harness import (Case, Failure, Report, Tree, clients, equal, holds,  # noqa: E402
-                     version)
+                     orders, version)
 
 # Ignored signals that say nothing of the executor: Python itself ignores SIGPIPE and SIGXFSZ; 32
 # and 33 are libc's own.
@@ -106,12 +106,6 @@ class FaultCase(Case):
 
 def outcome(result):
     return " ".join([str(result.status)] + [reason for _, reason in result.reasons()])
-
-
-def orders(case, rules=(), worker=None):
-    """What docker does from now on."""
-    case.orders.update(rules=list(rules), worker=worker or {})
-    case.tell_docker()
 
 
 def what_is_left(case, err):
