@@ -24,8 +24,8 @@ FRAME_BYTES = 65536
 # Of each program: the bytes of the deepest chain of calls below its main, in frames that gcc lays
 # out without optimisation; the C library's own are not in it.
 STACK_BYTES = {"policy/": 16384, "executor/": 16384}
-# The goal is 1000; this is where it stands: a change that raises it says why.  (It holds what main.c,
-# docker.c, gate.c, say.c and state.c do for the other commands, too.)
+# The goal is 1000; this is where it stands: a change that raises it says why.  (It holds what
+# main.c, docker.c, gate.c, say.c and state.c do for the other commands, too.)
 LAUNCH_LINES = 2819
 LATER_LINES = 899
 
