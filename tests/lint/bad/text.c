@@ -1,6 +1,6 @@
 /* No licence. */
 int x; // a comment, and blanks at the end 	
-/* TODO: /work/main/x */
+/* TODO: /srv/build/tree/x */
 #if 0
 #endif
 /* xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx */
