@@ -10,9 +10,11 @@ privilege but the socket's group.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -302,6 +304,33 @@ def pinned_image(case):
     case.expect(case.run(), 0, out=b'{"ok":true,"text":"pinned"}\n')
     case.config["imageId"] = "sha256:" + "0" * 64
     case.expect(case.run(), 77, "SANDBOX_POLICY image.id")
+    case.nothing_left()
+
+
+def readme_recipe():
+    """The shell commands of README.md that make the least image."""
+    with open(os.path.join(harness.TREE, "README.md"), encoding="utf-8") as file:
+        block = re.search(r"(?m)^    mkdir -p root/bin(?:.*\n    )*.*\n", file.read()).group()
+    return textwrap.dedent(block)
+
+
+@each
+def image_of_the_readme(case):
+    """Its commands as they stand, but for the name, which another may have on this engine."""
+    tag = "cofferdam-test-readme:%d" % case.uid
+    recipe = readme_recipe().replace("agent-worker:1", tag)
+    holds("the recipe imports", tag in recipe, recipe)
+    place = case.own_dir("recipe")
+    done = subprocess.run(["sh", "-euc", recipe], cwd=place, capture_output=True, text=True,
+                          check=False, env={"PATH": os.path.dirname(case.docker) + ":/usr/bin:/bin",
+                                            "DOCKER_HOST": "unix://" + SOCKET})
+    equal("its exit status; it said " + done.stderr, 0, done.returncode)
+    try:
+        case.config["image"] = tag
+        turn = case.policy("turn", data=case.turn_bytes()).out.rstrip(b"\n")
+        case.expect(case.run(), 0, out=b'{"ok":true,"text":"a turn of %d bytes"}\n' % len(turn))
+    finally:
+        docker("image", "rm", "--force", tag)
     case.nothing_left()
 
 
