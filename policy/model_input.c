@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "model_input.h"
 
+#include <string.h>
+
 #include "schema.h"
 
 #define MESSAGES_MAX 128
@@ -161,20 +163,16 @@ static enum role keyword_role(const struct json *doc, uint32_t key)
 	return ROLE_DATA;
 }
 
-/* A string that begins with #, written as such or as its escape. */
+/* A string that begins with #, written as such or as its escape.  The span has
+ * both quotes. */
 static bool is_local(const struct json *doc, uint32_t string)
 {
-	static const char ESCAPED[] = "\"\\u0023";
+	static const char escaped[] = "\"\\u0023";
 	size_t len;
 	const char *span = json_span(doc, string, &len);
 
-	if (len >= 2 && span[1] == '#')
-		return true;
-	for (size_t i = 0; i < sizeof(ESCAPED) - 1; i++) {
-		if (i >= len || span[i] != ESCAPED[i])
-			return false;
-	}
-	return true;
+	return span[1] == '#' ||
+	       (len >= sizeof(escaped) && memcmp(span, escaped, sizeof(escaped) - 1) == 0);
 }
 
 static void give_keywords(const struct json *doc, uint32_t object)
