@@ -213,8 +213,6 @@ static struct scan scan_character(const char *text, size_t len, size_t at, bool 
 		return scan_escape(text, len, at, lone_surrogates);
 	if (control(text[at]))
 		return blame(at, REASON_JSON_CONTROL);
-	if ((unsigned char)text[at] < 0x80)
-		return good(at + 1);
 	width = utf8_decode(text + at, len - at, false, &point);
 	return width > 0 ? good(at + width) : blame(at, REASON_JSON_UTF8);
 }
