@@ -1504,6 +1504,12 @@ static void turns_have_two_directories(void **state)
 	assert_int_equal(judge(), GATE_ROOT);
 	assert_int_equal(gate.where, 2);
 	l.root[2] = bundle;
+	l.root[2].guest = "/grants/" HEX64; /* a session's may be writable */
+	assert_int_equal(judge(), GATE_OK);
+	l.root[2].read_only = false;
+	assert_int_equal(judge(), GATE_ROOT);
+	assert_int_equal(gate.where, 2);
+	l.root[2] = bundle;
 	l.root[3] = bundle;
 	l.root_count = 4;
 	assert_int_equal(judge(), GATE_NUMBER);
