@@ -22,6 +22,8 @@ static unsigned writes; /* messages so far that went to the frame's place */
 static unsigned decoded; /* their number when the order was decoded; 0: never */
 static size_t decoded_bytes;
 static bool accepted, made;
+static const char endpoint[] = "", other[] = ""; /* words of the order */
+static bool pointed; /* docker at it */
 
 ssize_t channel_receive(int fd, uint8_t *to, size_t cap, int flags)
 {
@@ -117,6 +119,7 @@ bool gate_image_reference(const char *reference)
 size_t strlcpy(char *to, const char *from, size_t cap)
 {
 	(void)cap;
+	pointed = to == run.docker.endpoint && from == endpoint;
 	to[0] = from[0];
 	return any_bool();
 }
@@ -244,6 +247,7 @@ enum life_event run_fail_errno(struct run *of, enum executor_reason why, const c
 void removal_init(struct removal *removal, const struct docker *docker, const char *nonce_hex)
 {
 	PROVE(docker == &run.docker && nonce_hex == run.nonce_hex, "removes this run's");
+	PROVE(pointed, "where the order says");
 	(void)removal;
 }
 
@@ -253,13 +257,16 @@ PROOF(deciding_plan)
 	enum life_event event;
 
 	run.options = &options;
-	run.order.argv.at[GATE_AT_ENDPOINT] = "";
+	for (size_t i = 0; i < GATE_AT_ENDPOINT; i++)
+		run.order.argv.at[i] = other;
+	run.order.argv.at[GATE_AT_ENDPOINT] = endpoint;
 	run.order.turn_bytes = any_up_to(2);
 	run.turn_bytes = any_up_to(2);
 	run.frame_bytes = any_up_to(FRAME_MAX);
-	accepted = made = false;
+	accepted = made = pointed = false;
 	event = deciding_gate(&run);
 	PROVE((event == E_OK) == (accepted && made && run.turn_bytes <= run.order.turn_bytes),
 	      "exactly if the gate accepts, the turn fits, and the plan could be sealed");
 	PROVE(event != E_OK || run.plan == 9, "which is the plan");
+	PROVE(event != E_OK || pointed, "and docker is the engine of the order");
 }
