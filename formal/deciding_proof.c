@@ -16,6 +16,7 @@
 #include "../executor/deciding.c"
 
 #include "nondet.h"
+#include "run_stubs.h"
 
 static struct run run;
 static unsigned writes; /* messages so far that went to the frame's place */
@@ -141,28 +142,12 @@ int64_t child_now(void)
 	return 0;
 }
 
-int64_t run_after(unsigned seconds)
-{
-	return seconds;
-}
-
 size_t child_read(int memfd, char *to, size_t cap)
 {
 	(void)memfd;
 	(void)cap;
 	to[0] = '\0';
 	return 0;
-}
-
-void child_finish(struct child *child)
-{
-	child->ended = true;
-}
-
-void run_close(int *fd, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		fd[i] = -1;
 }
 
 void docker_start(struct child *child, const struct docker *docker, enum docker_command command,
@@ -176,28 +161,10 @@ void docker_start(struct child *child, const struct docker *docker, enum docker_
 	*child = (struct child){1, false, true, CHILD_LOST, -1, -1};
 }
 
-bool run_stopped(struct run *of, enum child_wait wait, enum executor_reason late, const char *what,
-                 unsigned seconds)
-{
-	(void)of;
-	(void)late;
-	(void)what;
-	(void)seconds;
-	return wait == CHILD_SIGNAL || wait == CHILD_DEADLINE;
-}
-
 enum life_event run_judged(struct run *of, const struct child *child)
 {
 	(void)of;
 	return child->status == 0 ? E_OK : E_FAIL;
-}
-
-enum life_event run_fail(struct run *of, enum executor_reason why, const char *format, ...)
-{
-	(void)of;
-	(void)why;
-	(void)format;
-	return E_FAIL;
 }
 
 PROOF(deciding_keeps_frame)

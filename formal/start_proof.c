@@ -11,6 +11,7 @@
 #include "../executor/worker.c"
 
 #include "nondet.h"
+#include "run_stubs.h"
 
 static struct run run;
 static bool asked, same; /* run_same_roots: its last answer */
@@ -63,37 +64,9 @@ enum child_wait child_wait(struct child *set, size_t count, int fd, short events
 	return (enum child_wait)any_up_to(CHILD_SIGNAL);
 }
 
-void child_finish(struct child *child)
-{
-	child->ended = true;
-}
-
 void child_stop(struct child *child)
 {
 	child->ended = true;
-}
-
-int64_t run_after(unsigned seconds)
-{
-	return seconds;
-}
-
-bool run_stopped(struct run *of, enum child_wait wait, enum executor_reason late, const char *what,
-                 unsigned seconds)
-{
-	(void)of;
-	(void)late;
-	(void)what;
-	(void)seconds;
-	return wait == CHILD_SIGNAL || wait == CHILD_DEADLINE;
-}
-
-enum life_event run_fail(struct run *of, enum executor_reason why, const char *format, ...)
-{
-	(void)of;
-	(void)why;
-	(void)format;
-	return E_FAIL;
 }
 
 enum life_event run_log(struct run *of, enum audit_event what, int code)
@@ -102,12 +75,6 @@ enum life_event run_log(struct run *of, enum audit_event what, int code)
 	(void)code;
 	PROVE(what != AUDIT_LAUNCH || (asked && same), "a launch is not on record before that");
 	return any_bool() ? E_OK : E_FAIL;
-}
-
-void run_close(int *fd, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		fd[i] = -1;
 }
 
 static void any_run(void)
