@@ -243,8 +243,12 @@ class Trial:
         return [n for n in numbers if self.verdicts[n] == "survived" and test in self.tests[n]]
 
     def in_order(self, tests):
-        """The module's own first, then the cheap ones."""
-        return sorted(tests, key=lambda test: (test != self.own, self.bench.needs(test), test))
+        """The module's own first, then, if a mutant has lived through it, the cheap ones."""
+        if self.own in tests:
+            self.bench.needs(self.own)
+            yield self.own
+        if "survived" in self.verdicts.values():
+            yield from sorted(tests - {self.own}, key=lambda test: (self.bench.needs(test), test))
 
     def together(self):
         whole = {n: m for n, m in self.mutants.items() if possible(self.text, m)}
