@@ -40,7 +40,8 @@ PROCESSES = 200
 CPU_LEAST = 0.5  # seconds, and ten times what the original needs
 CPU_CHILD = 3  # the same for each process that a test starts
 CPU_ORIGINAL = 900
-PATIENCE, LOOKS, BETWEEN = 2, 20, 0.2  # seconds before the first look whether all sleep
+PATIENCE, LOOKS, BETWEEN = 2, 20, 0.2  # seconds before the first look whether all sleep, at least
+PATIENCE_ORIGINAL = 600
 BYTES = 64 << 20
 MEMORY = 4 << 30
 HEADER = ("file", "function", "line", "mutant", "reason")
@@ -85,6 +86,7 @@ class Bench:
         fcntl.flock(self.lock, fcntl.LOCK_EX)  # one run at a time in this directory
         self.compiler = {}
         self.base = {}
+        self.clock = {}  # how long the original takes: some tests sleep
         self.tests = [os.path.basename(binary) for binary in coverage.variable("UNIT_BIN")]
         self.originals()
         self.write("choice.c", CHOICE)
@@ -165,9 +167,9 @@ class Bench:
         resource.setrlimit(resource.RLIMIT_FSIZE, (BYTES, BYTES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    def wait(self, process):
+    def wait(self, process, patience):
         """The exit status, or "slept"."""
-        calm, pause = 0, PATIENCE
+        calm, pause = 0, patience
         while calm < LOOKS:
             try:
                 return process.wait(timeout=pause)
@@ -177,7 +179,7 @@ class Bench:
         process.wait()
         return "slept"
 
-    def run(self, seconds, number=0):
+    def run(self, seconds, patience, number=0):
         """(exit status or "slept", processor seconds) of what link() made."""
         command = ["unshare", "--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child",
                    "--mount-proc", "sh", HERE + "/sandbox.sh", self.dir, "./mutant.test"]
@@ -189,7 +191,7 @@ class Bench:
                                    env=dict(os.environ, CMOCKA_TEST_ABORT="1",
                                             MUTANT_NUMBER=str(number),
                                             MUTANT_USECS=str(int(seconds * 1e6))))
-        status = self.wait(process)
+        status = self.wait(process, patience)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if status == 99:
             sys.exit("mutate.py: the sandbox could not be made")
@@ -197,9 +199,11 @@ class Bench:
 
     def original(self, test):
         """Processor seconds of what link() made of the original, which must pass."""
-        status, seconds = self.run(CPU_ORIGINAL)
+        began = time.monotonic()
+        status, seconds = self.run(CPU_ORIGINAL, PATIENCE_ORIGINAL)
         if status != 0:
             sys.exit("mutate.py: the original fails %s (%s)" % (test, status))
+        self.clock[test] = time.monotonic() - began
         return seconds
 
     def needs(self, test):
@@ -210,7 +214,8 @@ class Bench:
 
     def judge(self, test, number=0):
         """What the test that is linked finds."""
-        status, _ = self.run(max(CPU_LEAST, 10 * self.base[test]), number)
+        status, _ = self.run(max(CPU_LEAST, 10 * self.base[test]),
+                             max(PATIENCE, 2 * self.clock[test]), number)
         if status in ("slept", 128 + 9, 128 + 24, 128 + 27):  # KILL, XCPU, PROF
             return "timed out"
         return "killed" if status != 0 else "survived"

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "../../policy/lexeme.h"
+#include "guarded.h"
 
 #define T(literal) (literal), sizeof(literal) - 1
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -20,6 +21,16 @@ struct row {
 	size_t at;
 	enum reason reason;
 };
+
+static struct scan string(const char *text, size_t len, size_t at)
+{
+	return lexeme_string(text, len, at, false);
+}
+
+static struct scan lone(const char *text, size_t len, size_t at)
+{
+	return lexeme_string(text, len, at, true);
+}
 
 static void test_string(void **state)
 {
@@ -38,7 +49,7 @@ static void test_string(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct scan scan = lexeme_string(rows[i].text, rows[i].len, rows[i].start, false);
+		struct scan scan = string(rows[i].text, rows[i].len, rows[i].start);
 
 		assert_int_equal(scan.at, rows[i].at);
 		assert_int_equal(scan.reason, rows[i].reason);
@@ -56,6 +67,11 @@ static void test_number_and_literal(void **state)
 	        {T("01"), 0, 1, REASON_JSON_NUMBER},
 	        {T("-"), 0, 1, REASON_JSON_TRUNCATED},
 	        {T("-\xff"), 0, 1, REASON_JSON_UTF8},
+	        {T("-\xed\xa0\x80"), 0, 1, REASON_JSON_UTF8}, /* a surrogate */
+	        {T("+1"), 0, 0, REASON_JSON_NUMBER},
+	        {T(".5"), 0, 0, REASON_JSON_NUMBER},
+	        {T("e5"), 0, 0, REASON_JSON_NUMBER},
+	        {T("x5"), 0, 0, REASON_JSON_NUMBER},
 	};
 	static const struct row literals[] = {
 	        {T("true"), 0, 4, REASON_NONE},
@@ -121,6 +137,7 @@ static void test_point(void **state)
 	        {T("\\ud83d\\ud83d"), 6, 0xd83d},
 	        {T("\\ud83d\\n"), 6, 0xd83d},
 	        {T("\\ude00\\ud83d"), 6, 0xde00},
+	        {T("\\u0041\\ude00"), 6, 'A'},
 	        {T("\\ud83d\\ue000"), 6, 0xd83d},
 	        /* bodies that no string has */
 	        {T("\\"), 1, 0xfffd},
@@ -143,6 +160,53 @@ static void test_point(void **state)
 
 		assert_int_equal(lexeme_point(rows[i].text, rows[i].len, 0, &point), rows[i].next);
 		assert_int_equal(point, rows[i].point);
+	}
+}
+
+/* What stands behind a text neither matters nor is read: each beginning of
+ * these, where it stands and at the end of a page. */
+static void test_end_of_text(void **state)
+{
+	static const struct {
+		struct scan (*of)(const char *text, size_t len, size_t at);
+		const char *text;
+	} rows[] = {
+	        {string, "\"ab\\nc\\u00e9\\ud83d\\ude00\xc3\xa9\xf0\x9f\x98\x80\""},
+	        {string, "\"\\ud83d\\ud83d\""},
+	        {lone, "\"\\ud83d\\ude00\""},
+	        {lexeme_number, "-102.5e+307,"},
+	        {lexeme_number, "-\xc3\xa9"},
+	        {lexeme_literal, "true,"},
+	        {lexeme_literal, "false\xc3\xa9"},
+	        {lexeme_literal, "nullx"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		for (size_t len = 0; len <= strlen(rows[i].text); len++) {
+			struct scan here = rows[i].of(rows[i].text, len, 0);
+			struct scan alone = rows[i].of(guarded(rows[i].text, len), len, 0);
+
+			assert_int_equal(here.at, alone.at);
+			assert_int_equal(here.reason, alone.reason);
+			assert_true(here.at <= len);
+		}
+	}
+}
+
+static void test_end_of_body(void **state)
+{
+	static const char *const rows[] = {"\\n", "\\u00e9", "\\ud83d\\ude00", "\xf0\x9f\x98\x80"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		for (size_t len = 1; len <= strlen(rows[i]); len++) {
+			uint32_t here = 0, alone = 0;
+
+			assert_int_equal(lexeme_point(rows[i], len, 0, &here),
+			                 lexeme_point(guarded(rows[i], len), len, 0, &alone));
+			assert_int_equal(here, alone);
+		}
 	}
 }
 
@@ -211,6 +275,8 @@ int main(void)
 	        cmocka_unit_test(test_plain),
 	        cmocka_unit_test(test_point),
 	        cmocka_unit_test(test_point_is_total),
+	        cmocka_unit_test(test_end_of_text),
+	        cmocka_unit_test(test_end_of_body),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
