@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../../formal/spec.h"
 #include "../../policy/lexeme.h"
 #include "guarded.h"
 
@@ -194,9 +195,80 @@ static void test_end_of_text(void **state)
 	}
 }
 
+/* What each of these becomes when any one or two bytes are others is what the
+ * specification says, which works in another way. */
+static size_t near(const char *specimen, struct scan (*of)(const char *, size_t, size_t),
+                   struct spec_scan (*spec)(const char *, size_t))
+{
+	static const char letters[] = "\"\\/unabcdefABCDFGZz0189:@+-.,{g\x1f \x7f\x80\xc3\xa9\xed\xf0";
+	const size_t len = strlen(specimen);
+	size_t cases = 0;
+	char text[64];
+
+	for (size_t i = 0; i < len; i++) {
+		for (size_t j = i; j < len; j++) {
+			for (size_t k = 0; k < sizeof(letters) * sizeof(letters); k++, cases++) {
+				struct scan scan;
+				struct spec_scan right;
+
+				memcpy(text, specimen, len);
+				text[i] = letters[k / sizeof(letters)];
+				text[j] = letters[k % sizeof(letters)];
+				scan = of(text, len, 0);
+				right = spec(text, len);
+				assert_int_equal(scan.at, right.at);
+				assert_int_equal(scan.reason, right.why);
+			}
+		}
+	}
+	return cases;
+}
+
+static struct spec_scan spec_string(const char *text, size_t len)
+{
+	return text[0] == '"' ? spec_scan_string(text, len, false) : (struct spec_scan){0, 0};
+}
+
+static struct spec_scan spec_lone(const char *text, size_t len)
+{
+	return text[0] == '"' ? spec_scan_string(text, len, true) : (struct spec_scan){0, 0};
+}
+
+static struct scan quoted(const char *text, size_t len, size_t at)
+{
+	return text[at] == '"' ? string(text, len, at) : (struct scan){0, 0};
+}
+
+static struct scan quoted_lone(const char *text, size_t len, size_t at)
+{
+	return text[at] == '"' ? lone(text, len, at) : (struct scan){0, 0};
+}
+
+static void test_as_specified(void **state)
+{
+	static const char *const strings[] = {"\"a\\b\\u00e9\"", "\"\\ud83d\\ude00\"", "\"\\uDFFFx\"",
+	                                      "\"\xc3\xa9\xf0\x9f\x98\x80\\/\"", "\"\\udb"};
+	static const char *const numbers[] = {"-0.5e+1 ", "10E-27]", "1.25", "-9876z", "0e0,", "1e+"};
+	static const char *const literals[] = {"null,", "true", "false}"};
+	size_t cases = 0;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(strings); i++) {
+		cases += near(strings[i], quoted, spec_string);
+		cases += near(strings[i], quoted_lone, spec_lone);
+	}
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		cases += near(numbers[i], lexeme_number, spec_scan_number);
+	for (size_t i = 0; i < COUNT(literals); i++)
+		cases += near(literals[i], lexeme_literal, spec_scan_literal);
+	print_message("%zu texts\n", cases);
+}
+
 static void test_end_of_body(void **state)
 {
-	static const char *const rows[] = {"\\n", "\\u00e9", "\\ud83d\\ude00", "\xf0\x9f\x98\x80"};
+	static const char *const rows[] = {"\\n", "\\/", "\\u00e9", "\\ud83d\\ude00", "\xf0\x9f\x98\x80"};
+
+	char text[3 + 16] = "xyz";
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -205,6 +277,11 @@ static void test_end_of_body(void **state)
 
 			assert_int_equal(lexeme_point(rows[i], len, 0, &here),
 			                 lexeme_point(guarded(rows[i], len), len, 0, &alone));
+			assert_int_equal(here, alone);
+			/* elsewhere than at the beginning */
+			memcpy(text + 3, rows[i], len);
+			assert_int_equal(lexeme_point(guarded(text, 3 + len), 3 + len, 3, &alone),
+			                 3 + lexeme_point(rows[i], len, 0, &here));
 			assert_int_equal(here, alone);
 		}
 	}
@@ -276,6 +353,7 @@ int main(void)
 	        cmocka_unit_test(test_point),
 	        cmocka_unit_test(test_point_is_total),
 	        cmocka_unit_test(test_end_of_text),
+	        cmocka_unit_test(test_as_specified),
 	        cmocka_unit_test(test_end_of_body),
 	};
 
