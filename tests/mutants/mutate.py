@@ -240,6 +240,8 @@ class Trial:
         if self.reach is None:
             return {self.own} & set(self.bench.tests)
         by_function = self.reach.get(self.text.name, {})
+        if not any(by_function.values()):  # what ends by _exit, as what is confined does
+            return {self.own} & set(self.bench.tests)
         if mutant.function:
             return set(by_function.get(mutant.function, ()))
         return set().union(*by_function.values())
@@ -327,10 +329,11 @@ def every_source():
     return [name for name in coverage.sources() if not name.endswith("/main.c")]
 
 
-def chosen(options):
+def chosen(options, wanted=lambda mutant: True):
+    """Every mutant that is wanted, and those of the sample."""
     neighbour = enumerators()
     every = [mutant for name in options.files or every_source()
-             for mutant in mutants_of(name, neighbour)]
+             for mutant in mutants_of(name, neighbour) if wanted(mutant)]
     picked = every
     if options.sample:
         best = set(sorted(range(len(every)), key=lambda i: rank(every[i]))[:options.sample])
@@ -351,7 +354,7 @@ def show_not_run(trial):
                                 for number, verdict in trial.verdicts.items()
                                 if verdict == "not run")
     for function, count in found.items():
-        print("no unit test runs: %s: %s: %d mutants" % (trial.text.name, function, count))
+        print("not run: %s: %s: %d mutants" % (trial.text.name, function, count))
 
 
 def tally(trial, rows, alive):
