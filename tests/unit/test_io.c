@@ -31,7 +31,7 @@ struct step {
 
 static const struct step REALLY = {REAL, 0};
 static const struct step *step = &REALLY;
-static size_t room; /* of what is read in all */
+static size_t room; /* for what is read or written in all */
 static char written[64]; /* by steps */
 static size_t written_len;
 
@@ -81,8 +81,10 @@ ssize_t write(int fd, const void *bytes, size_t len)
 
 	if (step->most == REAL)
 		return syscall(SYS_write, fd, bytes, len);
+	assert_true(len <= room);
 	if (fails(&most))
 		return -1;
+	room -= (size_t)most;
 	assert_true((size_t)most <= len && written_len + (size_t)most <= sizeof(written));
 	memcpy(written + written_len, bytes, (size_t)most);
 	written_len += (size_t)most;
@@ -226,30 +228,35 @@ static void test_interrupted_writes(void **state)
 	                                    {1, 0},     {REAL, 0}};
 	static const struct step once[] = {{0, EINTR}, {0, EINTR}, {6, 0}, {REAL, 0}};
 	static const struct step part[] = {{0, EINTR}, {5, 0}, {REAL, 0}};
-	static const struct step none[] = {{0, 0}, {REAL, 0}};
+	static const struct step none[] = {{0, 0}, {6, 0}, {REAL, 0}};
 	static const struct step failing[] = {{0, EIO}, {REAL, 0}};
 
 	(void)state;
 	step = steps;
 	written_len = 0;
+	room = 6;
 	assert_true(io_write_all(-1, "abcdef", 6));
 	assert_ptr_equal(step, &steps[COUNT(steps) - 1]);
 	assert_int_equal(written_len, 6);
 	assert_memory_equal(written, "abcdef", 6);
 	step = none;
+	room = 6;
 	assert_false(io_write_all(-1, "abcdef", 6));
 
 	step = once;
 	written_len = 0;
+	room = 6;
 	assert_true(io_write_once(-1, "ghijkl", 6));
 	assert_ptr_equal(step, &once[COUNT(once) - 1]);
 	assert_memory_equal(written, "ghijkl", 6);
 	step = part;
+	room = 6;
 	assert_false(io_write_once(-1, "ghijkl", 6));
 	step = none;
 	assert_true(io_write_once(-1, "", 0));
 	/* No length is a failure's. */
 	step = failing;
+	room = SIZE_MAX;
 	assert_false(io_write_once(-1, "", SIZE_MAX));
 	step = &REALLY;
 }
