@@ -797,12 +797,12 @@ static void read_environment(struct reader *reader)
 	}
 }
 
+_Static_assert(PIDS_MAX <= UINT32_MAX && NOFILE_MAX <= UINT32_MAX && LIVE_MAX <= UINT32_MAX &&
+                       TURN_SECONDS_MAX <= UINT32_MAX,
+               "counts and seconds fit into 32 bits");
+
 static uint32_t small_limit(const struct json *doc, uint32_t limits, unsigned which)
 {
-	_Static_assert(PIDS_MAX <= UINT32_MAX && NOFILE_MAX <= UINT32_MAX &&
-	                       LIVE_MAX <= UINT32_MAX && TURN_SECONDS_MAX <= UINT32_MAX,
-	               "counts and seconds fit into 32 bits");
-
 	return (uint32_t)schema_number(doc, limits, &LIMIT_FIELDS[which]);
 }
 

@@ -111,8 +111,7 @@ static enum io_result skip_line(struct io_lines *lines)
 	const char *newline = NULL;
 
 	while (newline == NULL && !lines->ended) {
-		lines->start = 0;
-		lines->end = 0;
+		lines->end = 0; /* start is 0: the line fills the buffer */
 		if (!refill(lines))
 			return IO_FAILED;
 		newline = memchr(lines->at, '\n', lines->end);

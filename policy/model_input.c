@@ -336,11 +336,7 @@ static struct name name_of(const struct json *doc, uint32_t tool, uint32_t *node
 
 static bool same_name(const struct name *a, const struct name *b)
 {
-	bool same = a->len == b->len && a->len != 0;
-
-	for (size_t i = 0; i < FUNCTION_NAME_MAX; i++)
-		same = same && (i >= a->len || a->at[i] == b->at[i]);
-	return same;
+	return a->len == b->len && a->len != 0 && memcmp(a->at, b->at, a->len) == 0;
 }
 
 /* At most TOOLS_MAX names are compared; more are refused by their count. */

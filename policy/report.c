@@ -91,7 +91,7 @@ static struct finding *fresh(struct report *report, enum reason reason)
 	finding = &report->at[report->count++];
 	finding->reason = reason;
 	finding->code = code == CODE_DOCUMENT ? report->document : code;
-	finding->status = code == CODE_DOCUMENT && status == 0 ? report->document_status : status;
+	finding->status = status == 0 ? report->document_status : status;
 	finding->placed = false;
 	finding->offset = 0;
 	finding->line = 0;
@@ -138,9 +138,7 @@ void report_close(struct report_detail *detail)
 
 void report_add(struct report *report, enum reason reason, const char *pointer)
 {
-	struct report_detail detail = report_open(report, reason, pointer);
-
-	report_close(&detail);
+	(void)report_open(report, reason, pointer);
 }
 
 void report_add_text(struct report *report, enum reason reason, const char *pointer,
@@ -152,7 +150,7 @@ void report_add_text(struct report *report, enum reason reason, const char *poin
 		text_string(&detail.text, ours);
 		text_string(&detail.text, ": ");
 	}
-	for (size_t i = 0; i < theirs_len && !detail.text.full; i++)
+	for (size_t i = 0; i < theirs_len; i++)
 		text_escaped(&detail.text, theirs + i, 1);
 	report_close(&detail);
 }
@@ -190,6 +188,25 @@ void report_at(struct report *report, enum reason reason, const struct json *doc
 	json_place(doc, node, &where);
 	place(finding, &where);
 	text_string(&detail.text, ours != NULL ? ours : "");
+	report_close(&detail);
+}
+
+void report_missing(struct report *report, const struct json *doc, uint32_t object,
+                    const char *key)
+{
+	struct report_detail detail = report_open(report, REASON_SHAPE_MISSING, NULL);
+	char buffer[REPORT_POINTER];
+	struct text pointer;
+
+	if (detail.finding == NULL)
+		return;
+	text_init(&pointer, buffer, sizeof(buffer));
+	json_pointer(doc, object, &pointer);
+	text_string(&pointer, "/");
+	text_string(&pointer, key);
+	keep_pointer(detail.finding, buffer, pointer.len, pointer.full);
+	text_string(&detail.text, "key: ");
+	text_string(&detail.text, key);
 	report_close(&detail);
 }
 

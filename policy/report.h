@@ -65,6 +65,9 @@ void report_json_error(struct report *report, const struct json_error *error);
 /* A finding about a value: fills pointer, offset, line and column. */
 void report_at(struct report *report, enum reason reason, const struct json *doc, uint32_t node,
                const char *ours);
+/* SHAPE_MISSING of an object's member, with the pointer that it would have. */
+void report_missing(struct report *report, const struct json *doc, uint32_t object,
+                    const char *key);
 
 /* "cofferdam: SANDBOX_TURN shape.type: sentence: detail at /pointer (byte N,
  * line L, column C); hint" and a newline: one line, printable ASCII only. */

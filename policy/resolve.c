@@ -122,10 +122,11 @@ static bool text_push(struct place *out, const struct component *component)
 
 static void text_pop(struct place *out)
 {
-	while (out->len > 1 && out->path[out->len - 1] != '/')
+	if (out->len == 1)
+		return;
+	do {
 		out->len--;
-	if (out->len > 1)
-		out->len--;
+	} while (out->len > 1 && out->path[out->len] != '/');
 	out->path[out->len] = '\0';
 }
 
@@ -165,16 +166,14 @@ static bool begin(struct place *out, struct rest *rest, const char *path)
 
 void resolve_text(const char *path, struct place *out)
 {
+	struct component component;
 	struct rest rest;
 	size_t depth = 0;
 
 	if (!begin(out, &rest, path))
 		return;
-	for (size_t steps = 0; steps < STEPS_MAX; steps++) {
-		struct component component = next_component(&rest);
-
-		if (component.len == 0)
-			break;
+	for (component = next_component(&rest); component.len > 0;
+	     component = next_component(&rest)) {
 		if (is_dot(&component))
 			continue;
 		if (is_dotdot(&component)) {
@@ -302,13 +301,11 @@ static bool descend(struct walk *walk, const struct component *name)
 static bool missing(struct walk *walk, int error)
 {
 	struct place *out = walk->out;
+	struct component name;
 	bool more = false;
 
-	for (size_t steps = 0; steps < STEPS_MAX; steps++) {
-		struct component name = next_component(&walk->rest);
-
-		if (name.len == 0)
-			break;
+	for (name = next_component(&walk->rest); name.len > 0;
+	     name = next_component(&walk->rest)) {
 		if (is_dot(&name))
 			continue;
 		if (is_dotdot(&name))
@@ -434,6 +431,16 @@ static bool step(struct walk *walk)
 	return is_dotdot(&name) ? ascend(walk) : enter(walk, &name);
 }
 
+static void walk_on(struct walk *walk)
+{
+	bool going = true;
+
+	for (size_t steps = 0; going && steps < STEPS_MAX; steps++)
+		going = step(walk);
+	if (going)
+		(void)failed(walk->out, ELOOP);
+}
+
 /* Where the place (of a missing one: the directory reached, and what is missing
  * below it) lies inside its file system. */
 static void locate(const struct walk *walk)
@@ -452,14 +459,10 @@ static void locate(const struct walk *walk)
 void resolve_place(const char *path, uint32_t caller_uid, struct place *out)
 {
 	struct walk walk = {.out = out, .uid = caller_uid, .fd = -1};
-	bool going = begin(out, &walk.rest, path) && to_root(&walk);
-	bool examined = going;
 
-	for (size_t steps = 0; going && steps < STEPS_MAX; steps++)
-		going = step(&walk);
-	if (going)
-		(void)failed(out, ELOOP);
-	if (examined && out->state != PLACE_UNKNOWN && out->state != PLACE_DEEP) {
+	if (begin(out, &walk.rest, path) && to_root(&walk))
+		walk_on(&walk);
+	if (out->state != PLACE_UNKNOWN && out->state != PLACE_DEEP) {
 		locate(&walk);
 		out->submount = resolve_submount(out);
 	}
@@ -471,15 +474,13 @@ bool resolve_holds(const char *canonical, uint64_t dev, uint64_t ino)
 {
 	struct place_id wanted = {dev, ino};
 	static struct place place;
-	struct walk walk = {.out = &place, .uid = 0, .fd = -1};
-	bool going;
+	struct walk walk = {.out = &place, .fd = -1};
 
 	if (!path_canonical(canonical, strlen(canonical)))
 		return false;
-	going = begin(&place, &walk.rest, canonical) && to_root(&walk);
 	walk.links = LINKS_MAX; /* not one link is followed */
-	for (size_t steps = 0; going && steps < STEPS_MAX; steps++)
-		going = step(&walk);
+	if (begin(&place, &walk.rest, canonical) && to_root(&walk))
+		walk_on(&walk);
 	if (walk.fd >= 0)
 		(void)close(walk.fd);
 	return place.state == PLACE_EXISTS && same_id(&place.self, &wanted);

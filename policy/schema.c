@@ -138,6 +138,11 @@ static void wrong_type(struct walk *walk, const struct schema_field *field, uint
 	note_at(walk, or_else(why(field)->wrong, REASON_SHAPE_TYPE), node, &note);
 }
 
+static bool is_number(const struct schema_field *field)
+{
+	return field->type == SCHEMA_INTEGER || field->type == SCHEMA_DECIMAL;
+}
+
 static void put_bound(struct text *to, const struct schema_field *field, uint64_t bound)
 {
 	if (field->type == SCHEMA_DECIMAL)
@@ -167,14 +172,15 @@ static const char *unit(const struct schema_field *field)
 static void out_of_bounds(struct walk *walk, enum reason reason, const struct schema_field *field,
                           uint32_t node)
 {
+	bool number = is_number(field); /* a bound of 0 is one */
 	char buffer[NOTE_MAX];
 	struct text note;
 
 	text_init(&note, buffer, sizeof(buffer));
-	if (field->max == 0) {
+	if (field->max == 0 && !number) {
 		text_string(&note, "at least ");
 		put_bound(&note, field, field->min);
-	} else if (field->min == 0 && unit(field)[0] != '\0') {
+	} else if (field->min == 0 && !number) {
 		text_string(&note, "at most ");
 		put_bound(&note, field, field->max);
 	} else if (field->min == field->max) {
@@ -204,20 +210,6 @@ static void not_a_word(struct walk *walk, const struct schema_field *field, uint
 	note_at(walk, or_else(why(field)->unfit, REASON_SHAPE_VALUE), node, &note);
 }
 
-/* The pointer is to the member that should be there. */
-static void missing(struct walk *walk, const char *key, uint32_t object)
-{
-	char buffer[REPORT_POINTER];
-	struct text pointer;
-
-	text_init(&pointer, buffer, sizeof(buffer) - 1);
-	json_pointer(walk->doc, object, &pointer);
-	text_string(&pointer, "/");
-	text_string(&pointer, key);
-	buffer[pointer.len] = '\0';
-	report_add_text(walk->report, REASON_SHAPE_MISSING, buffer, "key", key, strlen(key));
-}
-
 static void drop(struct walk *walk, uint32_t key)
 {
 	char pointer_buffer[REPORT_POINTER];
@@ -225,7 +217,7 @@ static void drop(struct walk *walk, uint32_t key)
 	struct text pointer;
 	struct text line;
 
-	if (walk->out == NULL || walk->out->full)
+	if (walk->out == NULL)
 		return;
 	text_init(&pointer, pointer_buffer, sizeof(pointer_buffer));
 	json_pointer(walk->doc, key, &pointer);
@@ -340,7 +332,7 @@ static enum number_result read_number(const struct json *doc, const struct schem
 uint64_t schema_number(const struct json *doc, uint32_t object, const struct schema_field *field)
 {
 	uint32_t node = json_get(doc, object, field->key);
-	uint64_t value = 0;
+	uint64_t value;
 
 	if (json_type(doc, node) != JSON_NUMBER)
 		return field->initial;
@@ -351,7 +343,7 @@ uint64_t schema_number(const struct json *doc, uint32_t object, const struct sch
 
 static void check_number(struct walk *walk, const struct schema_field *field, uint32_t node)
 {
-	uint64_t value = 0;
+	uint64_t value;
 
 	switch (read_number(walk->doc, field, node, &value)) {
 	case NUMBER_OK:
@@ -378,7 +370,7 @@ static void check_required(struct walk *walk, const struct schema_field *object,
 		const struct schema_field *member = &object->of[i];
 
 		if (member->required && json_get(walk->doc, node, member->key) == JSON_NONE)
-			missing(walk, member->key, node);
+			report_missing(walk->report, walk->doc, node, member->key);
 	}
 }
 
@@ -389,7 +381,8 @@ static void enter(struct walk *walk, const struct schema_field *field, uint32_t 
 		report_at(walk->report, REASON_JSON_TOO_DEEP, walk->doc, node, "");
 		return;
 	}
-	walk->at[walk->depth] = (struct level){field, json_first(walk->doc, node), 0, false};
+	walk->at[walk->depth] =
+		(struct level){.field = field, .node = json_first(walk->doc, node)};
 	walk->depth++;
 }
 
@@ -481,8 +474,8 @@ static void write_value(struct walk *walk, const struct schema_field *field, uin
 		return;
 	}
 	text_string(walk->out, object ? "{" : "[");
-	walk->at[walk->depth] =
-		(struct level){field, object ? node : json_first(walk->doc, node), 0, false};
+	walk->at[walk->depth] = (struct level){
+		.field = field, .node = object ? node : json_first(walk->doc, node)};
 	walk->depth++;
 }
 
@@ -569,7 +562,7 @@ static void emit_bounds(struct text *out, const struct schema_field *field)
 		[SCHEMA_ARRAY] = {",\"minItems\":", ",\"maxItems\":"},
 		[SCHEMA_MAP] = {",\"minProperties\":", ",\"maxProperties\":"},
 	};
-	bool number = field->type == SCHEMA_INTEGER || field->type == SCHEMA_DECIMAL;
+	bool number = is_number(field);
 
 	if (field->min != 0 || number)
 		emit_bound(out, WORD[field->type][0], field, field->min);
@@ -607,7 +600,7 @@ static void emit_value(struct walk *walk, const struct schema_field *field)
 		text_string(out, "}");
 		return;
 	}
-	walk->at[walk->depth] = (struct level){field, 0, 0, false};
+	walk->at[walk->depth] = (struct level){.field = field};
 	walk->depth++;
 }
 

@@ -124,6 +124,7 @@ static const struct verdict VERDICTS[] = {
 	{TURN(",\"user\":{\"uid\":0,\"gid\":1}"), REASON_USER_ROOT, "/user/uid"},
 	{TURN(",\"user\":{\"uid\":1,\"gid\":0}"), REASON_USER_ROOT, "/user/gid"},
 	{TURN(",\"user\":{\"uid\":2147483648,\"gid\":1}"), REASON_USER_RANGE, "/user/uid"},
+	{TURN(",\"user\":{\"uid\":1,\"gid\":2147483648}"), REASON_USER_RANGE, "/user/gid"},
 	{TURN(",\"user\":{\"uid\":1,\"gid\":4294967296}"), REASON_USER_RANGE, "/user/gid"},
 	{TURN(",\"user\":{\"uid\":-1,\"gid\":1}"), REASON_USER_RANGE, "/user/uid"},
 	{TURN(",\"user\":{\"uid\":1e3,\"gid\":1}"), REASON_USER_RANGE, "/user/uid"},
@@ -151,6 +152,8 @@ static const struct verdict VERDICTS[] = {
 	 REASON_SHAPE_VALUE, "/mounts/1/mode"},
 	{MOUNTED(BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace\"}"), REASON_SHAPE_MISSING,
 	 "/mounts/1/mode"},
+	{MOUNTED("{\"host\":\"/a\",\"guest\":\"/broker\"}," WORKSPACE), REASON_SHAPE_MISSING,
+	 "/mounts/0/mode"},
 	{MOUNTED(BROKER ",{\"guest\":\"/workspace\",\"mode\":\"rw\"}"), REASON_SHAPE_MISSING,
 	 "/mounts/1/host"},
 	{MOUNTED(BROKER ",{\"host\":\"/a\",\"mode\":\"rw\"}"), REASON_SHAPE_MISSING,
@@ -158,6 +161,8 @@ static const struct verdict VERDICTS[] = {
 	{"{\"version\":1,\"mode\":\"x\",\"image\":\"a\",\"mounts\":["
 	 "{\"host\":\"/a\",\"guest\":\"/etc\",\"mode\":\"rw\"},"
 	 "{\"host\":\"/a\",\"guest\":\"/broker\",\"mode\":\"rw\"}]}",
+	 REASON_SHAPE_VALUE, "/mode"},
+	{"{\"version\":1,\"mode\":\"x\",\"image\":\"a\",\"mounts\":[" WORKSPACE "]}",
 	 REASON_SHAPE_VALUE, "/mode"},
 	{HOSTED("relative"), REASON_MOUNT_RELATIVE, "/mounts/0/host"},
 	{HOSTED(""), REASON_MOUNT_RELATIVE, "/mounts/0/host"},
@@ -214,6 +219,9 @@ static const struct verdict VERDICTS[] = {
 	{"{" START ",\"mounts\":[" BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace/\","
 	 "\"mode\":\"rw\"}],\"bundle\":{\"host\":\"/f\",\"guest\":\"/workspace/x\"}}",
 	 REASON_MOUNT_GUEST, "/mounts/1/guest"},
+	{"{" START ",\"mounts\":[" BROKER ",{\"host\":\"/a\",\"guest\":\"/workspace/\","
+	 "\"mode\":\"rw\"}],\"bundle\":{\"host\":\"/f\",\"guest\":\"/workspace\"}}",
+	 REASON_MOUNT_GUEST, "/mounts/1/guest"},
 	{TURN(",\"bundle\":{\"host\":\"f\",\"guest\":\"/f\"}"), REASON_MOUNT_RELATIVE,
 	 "/bundle/host"},
 	{TURN(",\"bundle\":{\"host\":\"/f\"}"), REASON_SHAPE_MISSING, "/bundle/guest"},
@@ -230,6 +238,10 @@ static const struct verdict VERDICTS[] = {
 	{TURN(",\"command\":[\"a\\r\"]"), REASON_COMMAND_WORD, "/command/0"},
 	{TURN(",\"command\":[\"a\\u001b\"]"), REASON_COMMAND_WORD, "/command/0"},
 	{TURN(",\"command\":[\"a\\u007f\"]"), REASON_COMMAND_WORD, "/command/0"},
+	{TURN(",\"command\":[\"\\u0001a\"]"), REASON_COMMAND_WORD, "/command/0"},
+	/* What was unescaped before does not matter. */
+	{TURN(",\"command\":[\"a\\n\\n\"],\"environment\":{\"A\":\"b\"}"), REASON_NONE, ""},
+	{TURN(",\"docker\":{\"host\":\"a\\u0001\"},\"command\":[\"b\"]"), REASON_NONE, ""},
 	{TURN(",\"command\":[1]"), REASON_SHAPE_TYPE, "/command/0"},
 	{TURN(",\"command\":\"a\""), REASON_SHAPE_TYPE, "/command"},
 	{TURN(",\"workdir\":\"/\""), REASON_NONE, ""},
@@ -248,6 +260,9 @@ static const struct verdict VERDICTS[] = {
 	{TURN(",\"environment\":{\"A_9\":\"\",\"_z\":\"x=\\u00e9 \"}"), REASON_NONE, ""},
 	{TURN(",\"environment\":{\"\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/"},
 	{TURN(",\"environment\":{\"9A\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/9A"},
+	{TURN(",\"environment\":{\"-A\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/-A"},
+	{TURN(",\"environment\":{\"AZ[\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/AZ["},
+	{TURN(",\"environment\":{\"AZaz_09\":\"\",\"ZA\":\"\"}"), REASON_NONE, ""},
 	{TURN(",\"environment\":{\"A-B\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/A-B"},
 	{TURN(",\"environment\":{\"A=B\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/A=B"},
 	{TURN(",\"environment\":{\"HOME\":\"\"}"), REASON_ENVIRONMENT_NAME, "/environment/HOME"},
@@ -287,6 +302,7 @@ static const struct verdict VERDICTS[] = {
 	{TURN(",\"stateFile\":\"x\""), REASON_PRIVATE_PATH, "/stateFile"},
 	{TURN(",\"docker\":{}"), REASON_NONE, ""},
 	{TURN(",\"docker\":{\"host\":\"tcp://x\"}"), REASON_NONE, ""},
+	{TURN(",\"docker\":{\"host\":\"a\"}"), REASON_NONE, ""},
 	{TURN(",\"docker\":{\"host\":\"\"}"), REASON_SHAPE_LENGTH, "/docker/host"},
 	{TURN(",\"docker\":{\"host\":\"a\\u0000\"}"), REASON_SHAPE_NUL, "/docker/host"},
 	{TURN(",\"docker\":{\"host\":null}"), REASON_SHAPE_TYPE, "/docker/host"},
@@ -306,6 +322,48 @@ static void test_verdicts(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(VERDICTS); i++)
 		check_verdict(&VERDICTS[i], run);
+}
+
+/* What the rules between members say. */
+static void test_details(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *detail;
+	} CASES[] = {
+		{TURN("," SESSION_KEY), "only session mode has a session"},
+		{MOUNTED(BROKER), "turn mode has exactly /broker and /workspace"},
+		{BUNDLE("/workspace/x"), "it lies in or around a mount"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		run(CASES[i].text);
+		assert_int_equal(report.count, 1);
+		assert_string_equal(report.at[0].detail, CASES[i].detail);
+	}
+}
+
+/* Said to be required, said not to be, not said. */
+static void test_audit(void **state)
+{
+	static const struct {
+		const char *text;
+		bool required;
+		bool optional;
+	} CASES[] = {
+		{TURN(",\"audit\":{\"required\":true}"), true, false},
+		{TURN(",\"audit\":{\"required\":false}"), false, true},
+		{TURN(",\"audit\":{}"), false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		run(CASES[i].text);
+		assert_int_equal(report.count, 0);
+		assert_int_equal(config.audit_required, CASES[i].required);
+		assert_int_equal(config.audit_optional, CASES[i].optional);
+	}
 }
 
 static void test_turn_defaults(void **state)
@@ -554,7 +612,9 @@ static void test_mount_count(void **state)
 				"%s{\"host\":\"/g%zu\",\"guest\":\"/grants/%064zx\","
 				"\"mode\":\"ro\"}",
 				i == 0 ? "" : ",", i, i);
-		snprintf(text + len, sizeof(text) - len, "]}");
+		/* The bundle's host, which is no mount's guest. */
+		snprintf(text + len, sizeof(text) - len,
+		         "],\"bundle\":{\"host\":\"/f\",\"guest\":\"/f\"}}");
 		run(text);
 		assert_int_equal(report.count, count > MOUNTS_MAX);
 		assert_int_equal(config.mount_count, MOUNTS_MAX);
@@ -619,6 +679,7 @@ static void test_wrong_types(void **state)
 static void test_arena_full(void **state)
 {
 	static const char TEXT[] = TURN(",\"environment\":{\"A\":\"b\",\"C\":\"\"}");
+	static const char KEPT[] = "worker:1\0/srv/b\0/broker\0/srv/w\0/workspace\0A=b\0C=";
 	const struct json_limits limits = {CONFIG_BYTES_MAX, 65536, false};
 	struct json_error error;
 	struct json doc;
@@ -628,6 +689,8 @@ static void test_arena_full(void **state)
 	run(TEXT);
 	assert_int_equal(report.count, 0);
 	needed = arena.len;
+	assert_int_equal(needed, sizeof(KEPT));
+	assert_memory_equal(arena.at, KEPT, sizeof(KEPT));
 	assert_true(json_parse(&doc, TEXT, strlen(TEXT), &limits, &error));
 	for (size_t cap = 0; cap < needed; cap++) {
 		report_init(&report, CODE_CONFIG, 78);
@@ -648,7 +711,11 @@ static void test_grammars(void **state)
 	assert_true(config_name("a", 1));
 	assert_true(config_name(NAME91, 91));
 	assert_false(config_name(NAME91 "0", 92));
-	assert_false(config_name("", 0));
+	assert_false(config_name("a", 0));
+	assert_false(config_runtime("a", 0));
+	assert_false(config_session_key("a", 0));
+	assert_false(config_session_key(",a", 2));
+	assert_false(config_session_key("\x7f" "a", 2));
 	assert_false(config_name(".a", 2));
 	assert_false(config_name("aA", 2));
 	assert_true(config_name("0_.-", 4));
@@ -698,6 +765,110 @@ static void schema_text(const char *first, const char *second, const char *key, 
 	assert_false(made.full);
 	to[made.len] = '\0';
 	json_drop(&doc);
+}
+
+static const char SCHEMA[] =
+	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+	"\"title\":\"cofferdam config, version 1\",\"type\":\"object\",\"properties\":{"
+	"\"$schema\":{\"type\":\"string\",\"description\":\"for editors; not read\"},"
+	"\"version\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1},\"mode\":{"
+	"\"type\":\"string\",\"enum\":[\"turn\",\"session\"]},\"image\":{\"type\":\"string\","
+	"\"description\":\"name[:tag][@digest], or sha256: and 64 hex digits\"},\"imageId\":{"
+	"\"type\":\"string\",\"description\":\"the image must have this id\","
+	"\"pattern\":\"^sha256:[0-9a-f]{64}$\"},\"name\":{\"type\":\"string\","
+	"\"description\":\"the container's name; without it cofferdam- and a random number\","
+	"\"pattern\":\"^[a-z0-9][a-z0-9_.-]{0,90}$\"},\"session\":{\"type\":\"object\","
+	"\"description\":\"session mode must have it, turn mode may not\",\"properties\":{"
+	"\"key\":{\"type\":\"string\","
+	"\"pattern\":\"^[ !#-+.-\\\\[\\\\]-~][ !#-+\\\\--\\\\[\\\\]-~]{0,127}$\"},\"revision\":{"
+	"\"type\":\"integer\",\"minimum\":0,\"maximum\":9007199254740991}},\"required\":[\"key\","
+	"\"revision\"],\"additionalProperties\":false},\"user\":{\"type\":\"object\","
+	"\"description\":\"whom the worker runs as; without it the caller\",\"properties\":{"
+	"\"uid\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":2147483647},\"gid\":{"
+	"\"type\":\"integer\",\"minimum\":1,\"maximum\":2147483647}},\"required\":[\"uid\","
+	"\"gid\"],\"additionalProperties\":false},\"mounts\":{\"type\":\"array\",\"minItems\":1,"
+	"\"maxItems\":32,\"items\":{\"type\":\"object\",\"properties\":{\"host\":{"
+	"\"type\":\"string\",\"description\":\"an absolute path of a directory\","
+	"\"pattern\":\"^/[^\\\\u0000-\\\\u001f\\\\u007f,\\\"]+$\"},\"guest\":{"
+	"\"type\":\"string\","
+	"\"description\":\"turn: /broker and /workspace; "
+	"session: /workspace and /grants/<64 hex digits>\","
+	"\"pattern\":\"^/(broker|workspace|grants/[0-9a-f]{64})$\"},\"mode\":{"
+	"\"type\":\"string\",\"enum\":[\"ro\",\"rw\"]}},\"required\":[\"host\",\"guest\","
+	"\"mode\"],\"additionalProperties\":false}},\"bundle\":{\"type\":\"object\","
+	"\"description\":\"one read-only file\",\"properties\":{\"host\":{\"type\":\"string\","
+	"\"description\":\"an absolute path of a regular file with one link\","
+	"\"pattern\":\"^/[^\\\\u0000-\\\\u001f\\\\u007f,\\\"]+$\"},\"guest\":{"
+	"\"type\":\"string\","
+	"\"description\":\"an absolute path outside /proc, /sys, /dev, /tmp and every mount\","
+	"\"pattern\":\"^/(?!(proc|sys|dev|tmp)(/|$))[ !#-+\\\\--\\\\[\\\\]-~]{1,254}$\"}},"
+	"\"required\":[\"host\",\"guest\"],\"additionalProperties\":false},\"entrypoint\":{"
+	"\"type\":\"string\",\"description\":\"without it the image's\","
+	"\"pattern\":\"^(?!-)[^\\\\u0000-\\\\u001f\\\\u007f]+$\"},\"command\":{"
+	"\"type\":\"array\",\"description\":\"without it the image's\",\"maxItems\":64,"
+	"\"items\":{\"type\":\"string\","
+	"\"pattern\":\"^([\\\\t\\\\n]|[^\\\\u0000-\\\\u001f\\\\u007f])*$\"}},\"workdir\":{"
+	"\"type\":\"string\",\"description\":\"without it the image's\","
+	"\"pattern\":\"^/(?!(proc|sys|dev)(/|$))[ !#-+\\\\--\\\\[\\\\]-~]{0,254}$\"},"
+	"\"environment\":{\"type\":\"object\",\"maxProperties\":64,\"propertyNames\":{"
+	"\"pattern\":\"^(?!HOME$)[A-Za-z_][A-Za-z0-9_]*$\"},\"additionalProperties\":{"
+	"\"type\":\"string\",\"pattern\":\"^[^\\\\u0000-\\\\u001f\\\\u007f]*$\"}},\"init\":{"
+	"\"type\":\"boolean\","
+	"\"description\":\"docker's init as process 1; without it only in session mode\"},"
+	"\"limits\":{\"type\":\"object\",\"properties\":{\"memoryBytes\":{\"type\":\"integer\","
+	"\"description\":\"memory, and memory and swap together\",\"minimum\":67108864,"
+	"\"maximum\":1099511627776,\"default\":536870912},\"cpus\":{\"type\":\"number\","
+	"\"minimum\":0.01,\"maximum\":1024,\"default\":1},\"pids\":{\"type\":\"integer\","
+	"\"minimum\":8,\"maximum\":4194304,\"default\":64},\"nofile\":{\"type\":\"integer\","
+	"\"description\":\"open files of one process\",\"minimum\":16,\"maximum\":1048576,"
+	"\"default\":256},\"tmpfsBytes\":{\"type\":\"integer\",\"description\":\"size of /tmp\","
+	"\"minimum\":4096,\"maximum\":1099511627776,\"default\":67108864},\"shmBytes\":{"
+	"\"type\":\"integer\",\"description\":\"size of /dev/shm\",\"minimum\":4096,"
+	"\"maximum\":1099511627776,\"default\":67108864},\"fileBytes\":{\"type\":\"integer\","
+	"\"description\":\"size of one file that the worker writes; without it there is no limit\","
+	"\"minimum\":1,\"maximum\":1099511627776},\"turnBytes\":{\"type\":\"integer\","
+	"\"minimum\":1024,\"maximum\":2097152,\"default\":262144},\"turnSeconds\":{"
+	"\"type\":\"integer\",\"description\":\"without it a session has no deadline\","
+	"\"minimum\":1,\"maximum\":600,\"default\":120},\"lockSeconds\":{\"type\":\"integer\","
+	"\"description\":\"how long a launch waits for another one's lock\",\"minimum\":0,"
+	"\"maximum\":600,\"default\":30},\"controlSeconds\":{\"type\":\"integer\","
+	"\"description\":\"deadline of one docker command\",\"minimum\":1,\"maximum\":300,"
+	"\"default\":30},\"removeSeconds\":{\"type\":\"integer\","
+	"\"description\":\"deadline of the removal\",\"minimum\":1,\"maximum\":600,"
+	"\"default\":60},\"live\":{\"type\":\"integer\","
+	"\"description\":\"managed containers at once; without it there is no limit\","
+	"\"minimum\":1,\"maximum\":100000}},\"additionalProperties\":false},\"privatePaths\":{"
+	"\"type\":\"array\",\"description\":\"paths that no mount may hold or lie in\","
+	"\"maxItems\":64,\"items\":{\"type\":\"string\","
+	"\"pattern\":\"^/[^\\\\u0000-\\\\u001f\\\\u007f,\\\"]+$\"}},\"stateFile\":{"
+	"\"type\":\"string\",\"description\":\"one more private path\","
+	"\"pattern\":\"^/[^\\\\u0000-\\\\u001f\\\\u007f,\\\"]+$\"},\"docker\":{"
+	"\"type\":\"object\",\"properties\":{\"host\":{\"type\":\"string\","
+	"\"description\":\"without it: DOCKER_HOST, else docker's current context\","
+	"\"minLength\":1,\"pattern\":\"^unix:///\"},\"runtime\":{\"type\":\"string\","
+	"\"pattern\":\"^[a-z0-9][a-z0-9_.-]{0,63}$\"}},\"additionalProperties\":false},"
+	"\"audit\":{\"type\":\"object\",\"properties\":{\"required\":{\"type\":\"boolean\","
+	"\"description\":\"no record, no launch\"}},\"additionalProperties\":false},"
+	"\"confinement\":{\"type\":\"string\","
+	"\"description\":\"best-effort: also on a kernel without Landlock\","
+	"\"enum\":[\"required\",\"best-effort\"]}},\"required\":[\"version\",\"mode\",\"image\","
+	"\"mounts\"],\"if\":{\"properties\":{\"mode\":{\"const\":\"turn\"}}},\"then\":{"
+	"\"properties\":{\"session\":false,\"mounts\":{\"minItems\":2,\"maxItems\":2,\"allOf\":[{"
+	"\"contains\":{\"properties\":{\"guest\":{\"const\":\"/broker\"},\"mode\":{"
+	"\"const\":\"ro\"}}}},{\"contains\":{\"properties\":{\"guest\":{"
+	"\"const\":\"/workspace\"},\"mode\":{\"const\":\"rw\"}}}}]}}},\"else\":{"
+	"\"required\":[\"session\"],\"properties\":{\"mounts\":{\"items\":{\"properties\":{"
+	"\"guest\":{\"not\":{\"const\":\"/broker\"}}}}}}},\"additionalProperties\":false}";
+
+static void test_schema(void **state)
+{
+	struct text made;
+
+	(void)state;
+	text_init(&made, schema_buffer, sizeof(schema_buffer));
+	config_schema(&made);
+	assert_int_equal(made.len, sizeof(SCHEMA) - 1);
+	assert_memory_equal(made.at, SCHEMA, sizeof(SCHEMA) - 1);
 }
 
 static void test_schema_bounds(void **state)
@@ -767,7 +938,8 @@ int main(void)
 		cmocka_unit_test(test_mount_count),      cmocka_unit_test(test_every_violation),
 		cmocka_unit_test(test_wrong_types),      cmocka_unit_test(test_arena_full),
 		cmocka_unit_test(test_grammars),         cmocka_unit_test(test_schema_bounds),
-		cmocka_unit_test(test_schema_patterns),
+		cmocka_unit_test(test_schema_patterns),  cmocka_unit_test(test_details),
+		cmocka_unit_test(test_audit),            cmocka_unit_test(test_schema),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

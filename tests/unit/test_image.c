@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -67,6 +68,7 @@ static const struct reference_case references[] = {
 	{ "a{b", false },
 	{ "a{b/c", false },
 	{ "a__b", true },
+	{ "a__-b", false },
 	{ "a.b", true },
 	{ "a:_x", true },
 	{ "a:X.y-z_0", true },
@@ -178,15 +180,43 @@ static const struct reference_case references[] = {
 	{ "a.b/" A125 A125 "aa", false },
 };
 
+#define PAGE 4096
+
+/* A page that nothing may be read before or behind. */
+static char *guarded_page(void)
+{
+	char *at = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(at != MAP_FAILED);
+	assert_int_equal(mprotect(at + PAGE, PAGE, PROT_READ | PROT_WRITE), 0);
+	return at + PAGE;
+}
+
+/* Each text at the page's beginning, and at its end. */
+static void assert_cases(bool of(const char *text, size_t len), const struct reference_case *cases,
+                         size_t count)
+{
+	char *page = guarded_page();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct reference_case *c = &cases[i];
+		const size_t len = strlen(c->text);
+		char *const at[] = { page, page + PAGE - len };
+
+		for (size_t k = 0; k < 2; k++) {
+			memset(page, '/', PAGE);
+			memcpy(at[k], c->text, len);
+			if (of(at[k], len) != c->good)
+				fail_msg("%s: not %s", c->text, c->good ? "accepted" : "refused");
+		}
+	}
+	assert_int_equal(munmap(page - PAGE, 3 * PAGE), 0);
+}
+
 static void test_reference(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof(references) / sizeof(references[0]); i++) {
-		const struct reference_case *c = &references[i];
-
-		if (image_reference(c->text, strlen(c->text)) != c->good)
-			fail_msg("%s: not %s", c->text, c->good ? "accepted" : "refused");
-	}
+	assert_cases(image_reference, references, sizeof(references) / sizeof(references[0]));
 }
 
 /* The length counts, not a NUL; nothing is read beyond it. */
@@ -200,6 +230,7 @@ static void test_reference_length(void **state)
 	assert_true(image_reference("a:tX", 3));
 	assert_false(image_reference("a:t/", 4));
 	assert_true(image_reference("a:t/", 3));
+	assert_true(image_reference("a/", 1));
 	assert_false(image_reference(nul, 3));
 	assert_int_equal(strlen(longest), 513);
 	assert_false(image_reference(longest, 513));
@@ -223,8 +254,7 @@ static void test_id(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		assert_int_equal(image_id(ids[i].text, strlen(ids[i].text)), ids[i].good);
+	assert_cases(image_id, ids, sizeof(ids) / sizeof(ids[0]));
 }
 
 /* Answers of docker. */
@@ -276,10 +306,8 @@ static void read_answer(const char *answer, size_t arena_cap)
 	json_drop(&doc);
 }
 
-static void test_read_old(void **state)
+static void assert_old(void)
 {
-	(void)state;
-	read_answer(OLD, sizeof(arena_bytes));
 	assert_true(report_empty(&report));
 	assert_string_equal(image.id, "sha256:" HEX64);
 	assert_int_equal(image.entrypoint.count, 2);
@@ -298,6 +326,13 @@ static void test_read_old(void **state)
 	assert_int_equal(image.labels.count, 2);
 	assert_string_equal(image.labels.at[0], "a=b=c");
 	assert_string_equal(image.labels.at[1], "org.x=y\n\"z");
+}
+
+static void test_read_old(void **state)
+{
+	(void)state;
+	read_answer(OLD, sizeof(arena_bytes));
+	assert_old();
 }
 
 static void test_read_new(void **state)
@@ -343,43 +378,76 @@ struct refusal {
 	const char *answer;
 	enum reason reason;
 	const char *pointer;
+	const char *detail;
 };
 
 #define CONFIG(members) "{" ID "," OS ",\"Config\":{" members "}}"
 
 static const struct refusal refusals[] = {
-	{ "[]", REASON_IMAGE_ANSWER, "" },
-	{ "null", REASON_IMAGE_ANSWER, "" },
-	{ "[{" ID "," OS "}]", REASON_IMAGE_ANSWER, "" },
-	{ "{" OS "}", REASON_IMAGE_ANSWER, "/Id" },
-	{ "{\"Id\":7," OS "}", REASON_IMAGE_ANSWER, "/Id" },
-	{ "{\"Id\":null," OS "}", REASON_IMAGE_ANSWER, "/Id" },
-	{ "{\"Id\":\"\"," OS "}", REASON_IMAGE_ANSWER, "/Id" },
-	{ "{\"Id\":\"" HEX64 "\"," OS "}", REASON_IMAGE_ANSWER, "/Id" },
-	{ "{\"Id\":\"sha256:" HEX32 "\"," OS "}", REASON_IMAGE_ANSWER, "/Id" },
-	{ "{\"Id\":\"sha256:" HEX64 "\\u0000\"," OS "}", REASON_IMAGE_ANSWER, "/Id" },
-	{ "{" ID "}", REASON_IMAGE_ANSWER, "/Os" },
-	{ "{" ID ",\"Os\":\"windows\"}", REASON_IMAGE_OS, "/Os" },
-	{ "{" ID ",\"Os\":\"Linux\"}", REASON_IMAGE_OS, "/Os" },
-	{ "{" ID ",\"Os\":\"\"}", REASON_IMAGE_OS, "/Os" },
-	{ "{" ID ",\"Os\":null}", REASON_IMAGE_OS, "/Os" },
-	{ "{" ID "," OS ",\"Config\":[]}", REASON_IMAGE_ANSWER, "/Config" },
-	{ "{" ID "," OS ",\"Config\":\"\"}", REASON_IMAGE_ANSWER, "/Config" },
-	{ CONFIG("\"Volumes\":{\"/data\":{}}"), REASON_IMAGE_VOLUME, "/Config/Volumes" },
-	{ CONFIG("\"Volumes\":[\"/data\"]"), REASON_IMAGE_ANSWER, "/Config/Volumes" },
-	{ CONFIG("\"WorkingDir\":7"), REASON_IMAGE_ANSWER, "/Config/WorkingDir" },
-	{ CONFIG("\"WorkingDir\":\"/a\\u0000\""), REASON_IMAGE_ANSWER, "/Config/WorkingDir" },
-	{ CONFIG("\"Entrypoint\":\"/bin/sh\""), REASON_IMAGE_ANSWER, "/Config/Entrypoint" },
-	{ CONFIG("\"Entrypoint\":[7]"), REASON_IMAGE_ANSWER, "/Config/Entrypoint/0" },
-	{ CONFIG("\"Cmd\":{}"), REASON_IMAGE_ANSWER, "/Config/Cmd" },
-	{ CONFIG("\"Cmd\":[\"a\",\"b\\u0000\"]"), REASON_IMAGE_ANSWER, "/Config/Cmd/1" },
-	{ CONFIG("\"Env\":{}"), REASON_IMAGE_ANSWER, "/Config/Env" },
-	{ CONFIG("\"Env\":[null]"), REASON_IMAGE_ANSWER, "/Config/Env/0" },
-	{ CONFIG("\"Env\":[\"A=\\u0000\"]"), REASON_IMAGE_ANSWER, "/Config/Env/0" },
-	{ CONFIG("\"Labels\":[]"), REASON_IMAGE_ANSWER, "/Config/Labels" },
-	{ CONFIG("\"Labels\":{\"a\":1}"), REASON_IMAGE_ANSWER, "/Config/Labels/a" },
-	{ CONFIG("\"Labels\":{\"a\":\"\\u0000\"}"), REASON_IMAGE_ANSWER, "/Config/Labels/a" },
-	{ CONFIG("\"Labels\":{\"a\\u0000\":\"\"}"), REASON_IMAGE_ANSWER, NULL },
+	{ "[]", REASON_IMAGE_ANSWER, "",
+	  "not an object" },
+	{ "null", REASON_IMAGE_ANSWER, "",
+	  "not an object" },
+	{ "[{" ID "," OS "}]", REASON_IMAGE_ANSWER, "",
+	  "not an object" },
+	{ "{" OS "}", REASON_IMAGE_ANSWER, "/Id",
+	  "" },
+	{ "{\"Id\":7," OS "}", REASON_IMAGE_ANSWER, "/Id",
+	  "not a string" },
+	{ "{\"Id\":null," OS "}", REASON_IMAGE_ANSWER, "/Id",
+	  "not a string" },
+	{ "{\"Id\":\"\"," OS "}", REASON_IMAGE_ANSWER, "/Id",
+	  "not sha256: and 64 hex digits" },
+	{ "{\"Id\":\"" HEX64 "\"," OS "}", REASON_IMAGE_ANSWER, "/Id",
+	  "not sha256: and 64 hex digits" },
+	{ "{\"Id\":\"sha256:" HEX32 "\"," OS "}", REASON_IMAGE_ANSWER, "/Id",
+	  "not sha256: and 64 hex digits" },
+	{ "{\"Id\":\"sha256:" HEX64 "\\u0000\"," OS "}", REASON_IMAGE_ANSWER, "/Id",
+	  "holds a NUL" },
+	{ "{" ID "}", REASON_IMAGE_ANSWER, "/Os",
+	  "" },
+	{ "{" ID ",\"Os\":\"windows\"}", REASON_IMAGE_OS, "/Os",
+	  "not \"linux\"" },
+	{ "{" ID ",\"Os\":\"Linux\"}", REASON_IMAGE_OS, "/Os",
+	  "not \"linux\"" },
+	{ "{" ID ",\"Os\":\"\"}", REASON_IMAGE_OS, "/Os",
+	  "not \"linux\"" },
+	{ "{" ID ",\"Os\":null}", REASON_IMAGE_OS, "/Os",
+	  "not \"linux\"" },
+	{ "{" ID "," OS ",\"Config\":[]}", REASON_IMAGE_ANSWER, "/Config",
+	  "not an object" },
+	{ "{" ID "," OS ",\"Config\":\"\"}", REASON_IMAGE_ANSWER, "/Config",
+	  "not an object" },
+	{ CONFIG("\"Volumes\":{\"/data\":{}}"), REASON_IMAGE_VOLUME, "/Config/Volumes",
+	  "it declares: \"/data\"" },
+	{ CONFIG("\"Volumes\":[\"/data\"]"), REASON_IMAGE_ANSWER, "/Config/Volumes",
+	  "not an object" },
+	{ CONFIG("\"WorkingDir\":7"), REASON_IMAGE_ANSWER, "/Config/WorkingDir",
+	  "not a string" },
+	{ CONFIG("\"WorkingDir\":\"/a\\u0000\""), REASON_IMAGE_ANSWER, "/Config/WorkingDir",
+	  "holds a NUL" },
+	{ CONFIG("\"Entrypoint\":\"/bin/sh\""), REASON_IMAGE_ANSWER, "/Config/Entrypoint",
+	  "not an array" },
+	{ CONFIG("\"Entrypoint\":[7]"), REASON_IMAGE_ANSWER, "/Config/Entrypoint/0",
+	  "not a string" },
+	{ CONFIG("\"Cmd\":{}"), REASON_IMAGE_ANSWER, "/Config/Cmd",
+	  "not an array" },
+	{ CONFIG("\"Cmd\":[\"a\",\"b\\u0000\"]"), REASON_IMAGE_ANSWER, "/Config/Cmd/1",
+	  "holds a NUL" },
+	{ CONFIG("\"Env\":{}"), REASON_IMAGE_ANSWER, "/Config/Env",
+	  "not an array" },
+	{ CONFIG("\"Env\":[null]"), REASON_IMAGE_ANSWER, "/Config/Env/0",
+	  "not a string" },
+	{ CONFIG("\"Env\":[\"A=\\u0000\"]"), REASON_IMAGE_ANSWER, "/Config/Env/0",
+	  "holds a NUL" },
+	{ CONFIG("\"Labels\":[]"), REASON_IMAGE_ANSWER, "/Config/Labels",
+	  "not an object" },
+	{ CONFIG("\"Labels\":{\"a\":1}"), REASON_IMAGE_ANSWER, "/Config/Labels/a",
+	  "not a string" },
+	{ CONFIG("\"Labels\":{\"a\":\"\\u0000\"}"), REASON_IMAGE_ANSWER, "/Config/Labels/a",
+	  "holds a NUL" },
+	{ CONFIG("\"Labels\":{\"a\\u0000\":\"\"}"), REASON_IMAGE_ANSWER, NULL,
+	  "holds a NUL" },
 };
 
 static void test_refused(void **state)
@@ -396,7 +464,80 @@ static void test_refused(void **state)
 			fail_msg("%s: %u findings", c->answer, report.count);
 		if (c->pointer != NULL)
 			assert_string_equal(report.at[0].pointer, c->pointer);
+		assert_string_equal(report.at[0].detail, c->detail);
 		assert_memory_equal(&image, &before, sizeof(before));
+	}
+}
+
+/* As much of a path, quotes and all, as is shown: not one byte of what stands
+ * behind it. */
+static void test_volume_shown(void **state)
+{
+	static char answer[1024];
+
+	(void)state;
+	for (size_t len = 158; len <= 162; len++) {
+		const size_t shown = len < 160 ? len : 160;
+		char path[256];
+		struct text text;
+
+		memset(path, 'p', sizeof(path));
+		path[0] = '"';
+		path[len - 1] = '"';
+		path[len] = '\0';
+		text_init(&text, answer, sizeof(answer) - 1);
+		text_string(&text, "{" ID "," OS ",\"Config\":{\"Volumes\":{");
+		text_string(&text, path);
+		text_string(&text, ":{}}}}");
+		assert_false(text.full);
+		answer[text.len] = '\0';
+		read_answer(answer, sizeof(arena_bytes));
+		assert_int_equal(report.count, 1);
+		path[shown] = '\0';
+		assert_memory_equal(report.at[0].detail, "it declares: ", 13);
+		assert_string_equal(report.at[0].detail + 13, path);
+	}
+}
+
+/* A report that is full already counts what no longer fits. */
+static void test_report_full(void **state)
+{
+	static const char answer[] = "{\"Os\":7}";
+	const struct json_limits limits = { .bytes = ANSWER_MAX, .values = 4096 };
+	struct json_error error;
+	struct image before;
+	struct text arena;
+	struct json doc;
+
+	(void)state;
+	memset(&image, 0x5a, sizeof(image));
+	memset(&before, 0x5a, sizeof(before));
+	report_init(&report, CODE_UNAVAILABLE, 69);
+	for (unsigned i = 1; i < REPORT_MAX; i++)
+		report_add(&report, REASON_IMAGE_ANSWER, "");
+	text_init(&arena, arena_bytes, sizeof(arena_bytes));
+	assert_true(json_parse(&doc, answer, strlen(answer), &limits, &error));
+	image_read(&doc, &arena, &image, &report);
+	json_drop(&doc);
+	assert_int_equal(report.count, REPORT_MAX);
+	assert_int_equal(report.dropped, 1);
+	assert_memory_equal(&image, &before, sizeof(before));
+}
+
+/* A variable's name ends at its first "=", or where the entry does. */
+static void test_variables(void **state)
+{
+	static const char *const kept[] = { "A=1", "AB=2", "", "B", "=x", "BC", "C=" };
+
+	(void)state;
+	read_answer(CONFIG("\"Env\":[\"A=1\",\"AB=2\",\"\",\"B\",\"=x\",\"BC\",\"C=\",\"A\","
+	                   "\"C\",\"=y\",\"BC=\",\"AB=3=4\"]"),
+	            sizeof(arena_bytes));
+	assert_true(report_empty(&report));
+	assert_int_equal(image.env.count, 6);
+	for (size_t i = 0, k = 0; i < image.env.count; i++, k++) {
+		k += k == 4 ? 1 : 0; /* "" and "=x" have the same name */
+		assert_string_equal(image.env.at[i], kept[k]);
 	}
 }
 
@@ -452,23 +593,28 @@ static void test_counts(void **state)
 		            sizeof(arena_bytes));
 		assert_int_equal(report.count, 1);
 		assert_int_equal(report.at[0].reason, REASON_IMAGE_ANSWER);
+		assert_string_equal(report.at[0].detail, lists[i].object ? "has too many members"
+		                                                         : "has too many items");
 	}
 }
 
 /* Every size of arena short of enough is refused, none is overrun. */
 static void test_arena(void **state)
 {
-	size_t enough = 0;
+	static const char kept[] = "sha256:" HEX64 "\0/bin/sh\0-x\0sh\0-c\0id\0/srv\0"
+		"PATH=/bin:/usr/bin\0LANG=C\0LANG=de\0NOEQ\0HOME=/root\0a=b=c\0org.x=y\n\"z";
 
 	(void)state;
-	for (size_t cap = 1; cap < 512 && enough == 0; cap++) {
+	for (size_t cap = 1; cap < sizeof(kept); cap++) {
 		read_answer(OLD, cap);
-		if (report_empty(&report))
-			enough = cap;
-		else
-			assert_int_equal(report.at[0].reason, REASON_IMAGE_ANSWER);
+		assert_false(report_empty(&report));
+		assert_int_equal(report.at[0].reason, REASON_IMAGE_ANSWER);
+		for (uint32_t i = 0; i < report.count; i++)
+			assert_string_equal(report.at[i].detail, "too long");
 	}
-	assert_true(enough > 100);
+	read_answer(OLD, sizeof(kept));
+	assert_old();
+	assert_memory_equal(arena_bytes, kept, sizeof(kept));
 }
 
 int main(void)
@@ -478,6 +624,8 @@ int main(void)
 		cmocka_unit_test(test_id),         cmocka_unit_test(test_read_old),
 		cmocka_unit_test(test_read_new),   cmocka_unit_test(test_read_empty),
 		cmocka_unit_test(test_refused),    cmocka_unit_test(test_volume_named),
+		cmocka_unit_test(test_variables),  cmocka_unit_test(test_volume_shown),
+		cmocka_unit_test(test_report_full),
 		cmocka_unit_test(test_counts),     cmocka_unit_test(test_arena),
 	};
 

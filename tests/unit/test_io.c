@@ -5,9 +5,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,78 @@
 #include "../../policy/io.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* --- the system calls, which pass through here --- */
+
+/* What they answer, one a call; the last goes on. */
+struct step {
+	ssize_t most; /* bytes, when it succeeds */
+	int error; /* else 0 */
+};
+
+#define REAL SSIZE_MAX
+
+static const struct step REALLY = {REAL, 0};
+static const struct step *step = &REALLY;
+static size_t room; /* for what is read or written in all */
+static char written[64]; /* by steps */
+static size_t written_len;
+
+/* Whether the call fails; errno is left as it may be after a success. */
+static bool fails(ssize_t *most)
+{
+	const struct step *now = step;
+
+	if (now->most != REAL)
+		step++;
+	*most = now->most;
+	errno = now->error != 0 ? now->error : EINTR;
+	return now->error != 0;
+}
+
+ssize_t read(int fd, void *to, size_t len)
+{
+	ssize_t most;
+
+	if (step->most == REAL)
+		return syscall(SYS_read, fd, to, len);
+	assert_in_range(len, 1, room);
+	if (fails(&most))
+		return -1;
+	memset(to, 'r', (size_t)most);
+	room -= (size_t)most;
+	return most;
+}
+
+ssize_t pread(int fd, void *to, size_t len, off_t offset)
+{
+	ssize_t most;
+
+	if (step->most == REAL)
+		return syscall(SYS_pread64, fd, to, len, offset);
+	assert_in_range(len, 1, room);
+	if (fails(&most))
+		return -1;
+	memset(to, 'p', (size_t)most);
+	room -= (size_t)most;
+	return most;
+}
+
+ssize_t write(int fd, const void *bytes, size_t len)
+{
+	ssize_t most;
+
+	if (step->most == REAL)
+		return syscall(SYS_write, fd, bytes, len);
+	assert_true(len <= room);
+	if (fails(&most))
+		return -1;
+	room -= (size_t)most;
+	assert_true((size_t)most <= len && written_len + (size_t)most <= sizeof(written));
+	memcpy(written + written_len, bytes, (size_t)most);
+	written_len += (size_t)most;
+	return most;
+}
 
 static int file_of(const char *bytes, size_t len)
 {
@@ -119,6 +193,95 @@ static void test_pipe(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* Interrupted calls are made again, short ones go on where they ended; errno
+ * says nothing of a call that succeeded. */
+static void test_interrupted_reads(void **state)
+{
+	static const struct step steps[] = {{0, EINTR}, {3, 0}, {0, EINTR}, {0, EINTR}, {2, 0},
+	                                    {0, 0},     {REAL, 0}};
+	static const struct step failing[] = {{0, EINTR}, {3, 0}, {0, EIO}, {REAL, 0}};
+	enum io_result (*const from[])(int, char *, size_t, size_t *) = {io_read_all,
+	                                                                io_pread_all};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(from); i++) {
+		char to[9] = "";
+		size_t len = 99;
+
+		step = steps;
+		room = sizeof(to);
+		assert_int_equal(from[i](-1, to, sizeof(to) - 1, &len), IO_OK);
+		assert_ptr_equal(step, &steps[COUNT(steps) - 1]);
+		assert_int_equal(len, 5);
+		assert_string_equal(to, i == 0 ? "rrrrr" : "ppppp");
+		step = failing;
+		room = sizeof(to);
+		assert_int_equal(from[i](-1, to, sizeof(to) - 1, &len), IO_FAILED);
+		assert_int_equal(errno, EIO);
+		step = &REALLY;
+	}
+}
+
+static void test_interrupted_writes(void **state)
+{
+	static const struct step steps[] = {{0, EINTR}, {3, 0}, {0, EINTR}, {2, 0},
+	                                    {1, 0},     {REAL, 0}};
+	static const struct step once[] = {{0, EINTR}, {0, EINTR}, {6, 0}, {REAL, 0}};
+	static const struct step part[] = {{0, EINTR}, {5, 0}, {REAL, 0}};
+	static const struct step none[] = {{0, 0}, {6, 0}, {REAL, 0}};
+	static const struct step failing[] = {{0, EIO}, {REAL, 0}};
+
+	(void)state;
+	step = steps;
+	written_len = 0;
+	room = 6;
+	assert_true(io_write_all(-1, "abcdef", 6));
+	assert_ptr_equal(step, &steps[COUNT(steps) - 1]);
+	assert_int_equal(written_len, 6);
+	assert_memory_equal(written, "abcdef", 6);
+	step = none;
+	room = 6;
+	assert_false(io_write_all(-1, "abcdef", 6));
+
+	step = once;
+	written_len = 0;
+	room = 6;
+	assert_true(io_write_once(-1, "ghijkl", 6));
+	assert_ptr_equal(step, &once[COUNT(once) - 1]);
+	assert_memory_equal(written, "ghijkl", 6);
+	step = part;
+	room = 6;
+	assert_false(io_write_once(-1, "ghijkl", 6));
+	step = none;
+	assert_true(io_write_once(-1, "", 0));
+	/* No length is a failure's. */
+	step = failing;
+	room = SIZE_MAX;
+	assert_false(io_write_once(-1, "", SIZE_MAX));
+	step = &REALLY;
+}
+
+static void test_interrupted_lines(void **state)
+{
+	static const struct step steps[] = {{0, EINTR}, {3, 0}, {0, EINTR}, {0, 0}, {REAL, 0}};
+	char buffer[8];
+	struct io_lines lines;
+	const char *line;
+	size_t len;
+
+	(void)state;
+	step = steps;
+	room = sizeof(buffer);
+	memset(&lines, 0xa5, sizeof(lines));
+	io_lines_init(&lines, -1, buffer, sizeof(buffer));
+	assert_int_equal(io_next_line(&lines, &line, &len), IO_OK);
+	assert_ptr_equal(step, &steps[COUNT(steps) - 1]);
+	assert_int_equal(len, 3);
+	assert_memory_equal(line, "rrr", 3);
+	assert_int_equal(io_next_line(&lines, &line, &len), IO_END);
+	step = &REALLY;
+}
+
 /* --- lines: a buffer of 8 takes lines of at most 8 with their newline --- */
 
 struct lines_case {
@@ -145,7 +308,7 @@ static const struct lines_case LINES[] = {
 	{"12345\n123456\n1\n1234\n", "<12345><123456><1><1234>"},
 };
 
-static void assert_lines(int fd, const char *expected)
+static void assert_lines_in(size_t cap, int fd, const char *expected)
 {
 	char buffer[8];
 	char found[128] = "";
@@ -154,7 +317,7 @@ static void assert_lines(int fd, const char *expected)
 	const char *line;
 	size_t len;
 
-	io_lines_init(&lines, fd, buffer, sizeof(buffer));
+	io_lines_init(&lines, fd, buffer, cap);
 	for (result = io_next_line(&lines, &line, &len); result != IO_END;
 	     result = io_next_line(&lines, &line, &len)) {
 		assert_true(result == IO_OK || result == IO_TOO_LARGE);
@@ -169,6 +332,21 @@ static void assert_lines(int fd, const char *expected)
 	assert_string_equal(found, expected);
 	/* The end stays the end. */
 	assert_int_equal(io_next_line(&lines, &line, &len), IO_END);
+}
+
+static void assert_lines(int fd, const char *expected)
+{
+	assert_lines_in(8, fd, expected);
+}
+
+/* The least buffer takes empty lines only. */
+static void test_least_buffer(void **state)
+{
+	int fd = file_of("\nab\n\n\na", 8);
+
+	(void)state;
+	assert_lines_in(1, fd, "<>!<><>!");
+	assert_int_equal(close(fd), 0);
 }
 
 static void test_lines(void **state)
@@ -227,7 +405,10 @@ int main(void)
 		cmocka_unit_test(test_bounds),      cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_short_write), cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_lines),       cmocka_unit_test(test_slow_lines),
-		cmocka_unit_test(test_lines_failed),
+		cmocka_unit_test(test_lines_failed), cmocka_unit_test(test_least_buffer),
+		cmocka_unit_test(test_interrupted_reads),
+		cmocka_unit_test(test_interrupted_writes),
+		cmocka_unit_test(test_interrupted_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,7 @@ static void run(const char *text)
 #define AT "/tools/0/function/parameters"
 #define NAME64 "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijklmnopqrstuvwxyz0\""
 #define NAME65 "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijklmnopqrstuvwxyz01\""
+#define NAME64_TOO "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijklmnopqrstuvwxyz1\""
 #define ID16 "0123456789abcdef"
 #define ID128 ID16 ID16 ID16 ID16 ID16 ID16 ID16 ID16
 #define REMOTE "{\"$ref\":\"http://e\"}"
@@ -114,6 +115,16 @@ static const struct verdict VERDICTS[] = {
 	 "/tools/1/function/name"},
 	{TOOLS(FUNCTION("\"a\"", "{}") "," FUNCTION("\"b\"", "{}") "," FUNCTION("\"a\"", "{}")),
 	 REASON_SHAPE_DUPLICATE, "/tools/2/function/name"},
+	{TOOLS(FUNCTION("\"aa\"", "{}") "," FUNCTION("\"a\"", "{}")), REASON_NONE, ""},
+	/* As long as a name may be, and different in the last letter. */
+	{TOOLS(FUNCTION(NAME64, "{}") "," FUNCTION(NAME64_TOO, "{}")), REASON_NONE, ""},
+	{TOOLS(FUNCTION(NAME64, "{}") "," FUNCTION(NAME64, "{}")), REASON_SHAPE_DUPLICATE,
+	 "/tools/1/function/name"},
+	/* A name that is too long is not the one that it begins with. */
+	{TOOLS(FUNCTION(NAME65, "{}") "," FUNCTION(NAME64, "{}")), REASON_SHAPE_NAME,
+	 "/tools/0/function/name"},
+	{TOOLS("{\"type\":\"function\",\"function\":{\"name\":\"f\",\"description\":\"\"}}"),
+	 REASON_SHAPE_MISSING, "/tools/0/function/parameters"},
 	{TOOLS("{\"type\":\"web\",\"function\":{\"name\":\"f\",\"description\":\"\","
                "\"parameters\":{}}}"),
 	 REASON_SHAPE_VALUE, "/tools/0/type"},
@@ -165,6 +176,7 @@ static const struct verdict VERDICTS[] = {
 	 AT "/allOf/0/not/if/$ref"},
 	{SCHEMA("{\"allOf\":{}}"), REASON_SHAPE_TYPE, AT "/allOf"},
 	{SCHEMA("{\"allOf\":{\"a\":1}}"), REASON_SHAPE_TYPE, AT "/allOf"},
+	{SCHEMA("{\"allOf\":1}"), REASON_SHAPE_TYPE, AT "/allOf"},
 	{SCHEMA("{\"anyOf\":true}"), REASON_SHAPE_TYPE, AT "/anyOf"},
 	{SCHEMA("{\"dependencies\":{\"a\":[\"b\"," REMOTE "],\"c\":{}}}"), REASON_NONE, ""},
 	{SCHEMA("{\"dependencies\":{\"a\":" REMOTE "}}"), REASON_SCHEMA_REMOTE,
@@ -179,6 +191,91 @@ static void test_verdicts(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(VERDICTS); i++)
 		check_verdict(&VERDICTS[i], run);
+}
+
+/* What is said of a value that is no schema, or that stands at a wrong place. */
+static void test_details(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *detail;
+	} CASES[] = {
+		{SCHEMA("{\"not\":1}"), "a schema is an object, true or false"},
+		{SCHEMA("{\"$vocabulary\":1}"), "expected an object"},
+		{SCHEMA("{\"$defs\":1}"), "expected an object"},
+		{SCHEMA("{\"$ref\":1}"), "expected a string"},
+		{SCHEMA("{\"$ref\":\"a\"}"), ""},
+		{SCHEMA("{\"oneOf\":1}"), "expected an array"},
+		{MESSAGES("{\"role\":\"user\",\"content\":\"\",\"tool_calls\":[]}"),
+		 "only an assistant message may have tool_calls"},
+		{MESSAGES("{\"role\":\"user\",\"content\":\"\",\"tool_call_id\":\"i\"}"),
+		 "only a tool message may have tool_call_id"},
+		{MESSAGES("{\"role\":\"tool\",\"content\":\"\"}"),
+		 "a tool message needs tool_call_id"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		run(CASES[i].text);
+		assert_int_equal(report.count, 1);
+		assert_string_equal(report.at[0].detail, CASES[i].detail);
+	}
+}
+
+/* Of every keyword which values it takes: one schema, an array of them, an
+ * object of them (and of one that is an array). */
+static void test_kinds(void **state)
+{
+	static const struct {
+		const char *key;
+		bool one;
+		bool array;
+		bool map;
+		bool map_array;
+	} CASES[] = {
+		{"items", true, true, true, true},
+		{"contains", true, true, true, true},
+		{"additionalProperties", true, true, true, true},
+		{"unevaluatedProperties", true, true, true, true},
+		{"unevaluatedItems", true, true, true, true},
+		{"propertyNames", true, true, true, true},
+		{"not", true, true, true, true},
+		{"if", true, true, true, true},
+		{"then", true, true, true, true},
+		{"else", true, true, true, true},
+		{"contentSchema", true, true, true, true},
+		{"additionalItems", true, true, true, true},
+		{"allOf", false, true, false, false},
+		{"anyOf", false, true, false, false},
+		{"oneOf", false, true, false, false},
+		{"prefixItems", false, true, false, false},
+		{"properties", false, false, true, false},
+		{"patternProperties", false, false, true, false},
+		{"$defs", false, false, true, false},
+		{"definitions", false, false, true, false},
+		{"dependentSchemas", false, false, true, false},
+		{"dependencies", true, true, true, true},
+	};
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		const struct {
+			const char *value;
+			bool taken;
+		} values[] = {{"true", CASES[i].one},
+		              {"[{}]", CASES[i].array},
+		              {"{\"a\":{}}", CASES[i].map},
+		              {"{\"a\":[]}", CASES[i].map_array}};
+
+		for (size_t k = 0; k < COUNT(values); k++) {
+			snprintf(text, sizeof(text), SCHEMA("{\"%s\":%s}"), CASES[i].key,
+			         values[k].value);
+			run(text);
+			if ((report.count == 0) != values[k].taken)
+				fail_msg("%s: %s", CASES[i].key, values[k].value);
+		}
+	}
 }
 
 /* Every keyword that holds one schema or an array of them, and every one that
@@ -296,6 +393,26 @@ static void test_counts(void **state)
 	}
 }
 
+/* The last of as many tools as there may be is compared, one more is not. */
+static void test_last_name(void **state)
+{
+	char before[256];
+
+	(void)state;
+	for (unsigned last = 127; last <= 128; last++) {
+		/* One with the name of the last, and the rest. */
+		(void)snprintf(before, sizeof(before), "{\"messages\":[],\"tools\":["
+		               FUNCTION("\"f%u\"", "{}") ",", last - 1);
+		run_many(before, "{\"type\":\"function\",\"function\":{\"description\":\"\","
+		         "\"parameters\":{},\"name\":\"f", last, "\"}}");
+		assert_int_equal(report.count, 1);
+		assert_int_equal(report.at[0].reason,
+		                 last == 127 ? REASON_SHAPE_DUPLICATE : REASON_SHAPE_COUNT);
+		assert_string_equal(report.at[0].pointer,
+		                    last == 127 ? "/tools/127/function/name" : "/tools");
+	}
+}
+
 /* Names that do not fit are refused each by itself, never as each other's. */
 static void test_unfit_names(void **state)
 {
@@ -306,6 +423,14 @@ static void test_unfit_names(void **state)
 	assert_int_equal(report.count, COUNT(POINTERS));
 	for (size_t i = 0; i < COUNT(POINTERS); i++) {
 		assert_int_equal(report.at[i].reason, REASON_SHAPE_NAME);
+		assert_string_equal(report.at[i].pointer, POINTERS[i]);
+	}
+	/* Nor are two that are missing. */
+	run(TOOLS("{\"type\":\"function\",\"function\":{\"description\":\"\",\"parameters\":{}}},"
+	          "{\"type\":\"function\",\"function\":{\"description\":\"\",\"parameters\":{}}}"));
+	assert_int_equal(report.count, COUNT(POINTERS));
+	for (size_t i = 0; i < COUNT(POINTERS); i++) {
+		assert_int_equal(report.at[i].reason, REASON_SHAPE_MISSING);
 		assert_string_equal(report.at[i].pointer, POINTERS[i]);
 	}
 }
@@ -349,7 +474,8 @@ int main(void)
 		cmocka_unit_test(test_verdicts),          cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_projection),        cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_roles_are_cleared), cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_unfit_names),
+		cmocka_unit_test(test_unfit_names),       cmocka_unit_test(test_details),
+		cmocka_unit_test(test_kinds),             cmocka_unit_test(test_last_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

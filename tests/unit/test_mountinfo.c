@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -85,6 +86,8 @@ static void refused(void **state)
 		"36 35 98:0 / /m rw - \n",
 		"36 35 98:0 / /m rw -\n",
 		"36 35 98:0 / /m rw t s o\n", /* no hyphen */
+		"36 35 98:0 / /m rw -x t s o\n",
+		"36 35 98:0 / /m - t s o\n", /* no options */
 		"36 35 98:0 / /m rw\n",
 		"36 35 98:0 / /m \n",
 		"36 35 98:0 / /m\n",
@@ -107,6 +110,7 @@ static void refused(void **state)
 		"36 35 98:0 / /m\\ rw - t s o\n",
 		"36 35 98:0 / /m\\x41 rw - t s o\n",
 		"36 35 98:0 / /m\\008 rw - t s o\n",
+		"36 35 98:0 / /m\\081 rw - t s o\n",
 		"36 35 98:0 / /m\\0/0 rw - t s o\n",
 		"36 35 98:0 / /m\\000 rw - t s o\n", /* a NUL */
 		"36 35 98:0 / /m\\400 rw - t s o\n", /* 256 */
@@ -115,6 +119,7 @@ static void refused(void **state)
 		"36 35 98:0 /r\\ /m rw - t s o\n",
 		"27 1 254:0 / / rw - ext4 x rw\n\n", /* an empty line */
 		"27 1 254:0 / / rw - ext4 x rw\nbad\n",
+		"bad\n27 1 254:0 / / rw - ext4 x rw\n",
 	};
 
 	(void)state;
@@ -164,6 +169,12 @@ static void queries(void **state)
 	assert_string_equal(mountinfo_find(&table, 20)->root, "/");
 	assert_null(mountinfo_find(&table, 23));
 	assert_null(mountinfo_find(&table, 0));
+	/* The table ends where it says, and begins with its first entry. */
+	table.count = 1;
+	assert_null(mountinfo_below(&table, "/", 1));
+	assert_null(mountinfo_find(&table, 21));
+	assert_true(parse("21 20 8:1 / /srv/a rw - ext4 x rw\n"));
+	assert_string_equal(mountinfo_below(&table, "/srv", 4), "/srv/a");
 }
 
 static void inside(void **state)
@@ -182,6 +193,7 @@ static void inside(void **state)
 		{"/sub", "/", "/a", "/sub/a"},
 		{"/sub", "/mnt", "/mnt", "/sub"},
 		{"/sub/x", "/mnt/y", "/mnt/y/a/b", "/sub/x/a/b"},
+		{"/sub", "/mnt", "/mnt/abc", "/sub/abc"},
 		{"/sub", "/mnt", "/mntx", NULL},
 		{"/sub", "/mnt", "/", NULL},
 		{"/sub", "/mnt/y", "/mnt", NULL},
@@ -271,12 +283,32 @@ static void cut(void **state)
 	assert_true(mountinfo_parse(&table, buffer, sizeof(line) - 1));
 }
 
+/* The same at the end of a page that nothing may be read behind. */
+static void cut_at_page(void **state)
+{
+	static const char line[] = "5 1 8:1 /a\\040b /c\\134d rw master:1 - ext4 /dev/x rw\n";
+	const size_t page = 4096;
+	char *at = mmap(NULL, 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_true(at != MAP_FAILED);
+	assert_int_equal(mprotect(at, page, PROT_READ | PROT_WRITE), 0);
+	for (size_t len = 0; len < sizeof(line); len++) {
+		char *copy = at + page - len;
+
+		memcpy(copy, line, len);
+		assert_int_equal(mountinfo_parse(&table, copy, len), len == sizeof(line) - 1);
+	}
+	assert_int_equal(munmap(at, 2 * page), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_line), cmocka_unit_test(refused), cmocka_unit_test(raw_nul),
 		cmocka_unit_test(queries),  cmocka_unit_test(full),    cmocka_unit_test(cut),
 		cmocka_unit_test(inside),   cmocka_unit_test(inside_length),
+		cmocka_unit_test(cut_at_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,20 @@ static void test_operands_max(void **state)
 	assert_int_equal(options.operand_count, OPERANDS_MAX);
 }
 
+/* Where all is allowed, what is unknown is still not. */
+static void test_all_allowed(void **state)
+{
+	static const char *const words[][WORDS] = {{"--nope"}, {"-x"}, {"--=x"}};
+	struct options options;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(words); i++) {
+		assert_false(options_read(fill(words[i]), argv, ~0U, 0, &options));
+		assert_string_equal(options.complaint, "unknown option");
+		assert_string_equal(options.word, words[i][0]);
+	}
+}
+
 /* Every option has a name, and no two have the same. */
 static void test_names(void **state)
 {
@@ -176,6 +190,7 @@ int main(void)
 		cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_no_operands),
 		cmocka_unit_test(test_operands_max),
+		cmocka_unit_test(test_all_allowed),
 		cmocka_unit_test(test_names),
 	};
 

@@ -166,6 +166,31 @@ static void test_unknown(void **state)
 	}
 }
 
+/* The least that can be said: a byte of each, and of the shorter kinds of launch. */
+static void test_short(void **state)
+{
+	static const struct {
+		const char *session;
+		const char *shown;
+	} sessions[] = {
+		{NULL, "\"session\":null,"},
+		{"", "\"session\":null,"},
+		{"k", "\"session\":{\"key\":\"k\",\"revision\":9},"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sessions); i++) {
+		full();
+		decision.launch.mode = MODE_TURN;
+		decision.launch.session = sessions[i].session;
+		report_add_text(&report, REASON_SHAPE_TYPE, "/", NULL, "d", 1);
+		record_decision(&input, &decision, &report, &out);
+		assert_non_null(strstr(finished(), "\"pointer\":\"/\",\"detail\":\"d\","));
+		assert_non_null(strstr(finished(), "\"mode\":\"turn\",\"name\":\"box\","));
+		assert_non_null(strstr(finished(), sessions[i].shown));
+	}
+}
+
 static unsigned occurrences(const char *text, const char *what)
 {
 	unsigned count = 0;
@@ -173,6 +198,14 @@ static unsigned occurrences(const char *text, const char *what)
 	for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what))
 		count++;
 	return count;
+}
+
+static void parse(struct json *doc, const char *text, size_t len)
+{
+	const struct json_limits limits = { .bytes = sizeof(bytes), .values = 4096 };
+	struct json_error error;
+
+	assert_true(json_parse(doc, text, len, &limits, &error));
 }
 
 /* check lists all findings, decide the first; neither hides how many more. */
@@ -190,6 +223,7 @@ static void test_findings(void **state)
 		{true, REPORT_MAX + 2, REPORT_MAX, "\"findings_dropped\":2,"},
 		{false, REPORT_MAX + 2, 1, "\"findings_dropped\":65,"},
 	};
+	struct json doc;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -207,6 +241,9 @@ static void test_findings(void **state)
 		                       "\"pointer\":\"/mounts/0/\\u00e9\","
 		                       "\"detail\":\"seen: \\\\x1b[0m\","));
 		assert_int_equal(occurrences(finished(), "\n"), 1);
+		parse(&doc, bytes, out.len);
+		assert_int_equal(json_count(&doc, json_get(&doc, 0, "findings")), cases[i].listed);
+		json_drop(&doc);
 		for (size_t k = 0; k + 1 < out.len; k++)
 			assert_in_range((unsigned char)bytes[k], 0x20, 0x7e);
 	}
@@ -233,6 +270,8 @@ static void test_time(void **state)
 		{{4107542399, 0}, "2100-02-28T23:59:59.000000Z"},
 		{{4107542400, 0}, "2100-03-01T00:00:00.000000Z"},
 		{{253402300799, 0}, "9999-12-31T23:59:59.000000Z"},
+		/* Beyond four digits the date is wrong, but still one. */
+		{{253402300800, 0}, "9999-12-01T00:00:00.000000Z"},
 	};
 
 	(void)state;
@@ -241,18 +280,33 @@ static void test_time(void **state)
 		record_time(cases[i].when, &out);
 		assert_string_equal(finished(), cases[i].text);
 	}
-	/* Beyond four digits the date is wrong, but still one. */
 	begin();
 	record_time((struct timespec){ INT64_MAX, 0 }, &out);
 	assert_int_equal(strlen(finished()), strlen("9999-12-31T23:59:59.000000Z"));
 }
 
-static void parse(struct json *doc, const char *text, size_t len)
+/* Every day of 450 years, and of the last 20, at every second of the day once. */
+static void test_every_day(void **state)
 {
-	const struct json_limits limits = { .bytes = sizeof(bytes), .values = 4096 };
-	struct json_error error;
+	static const time_t from[] = {0, 252771580800};
+	static const long days[] = {450 * 365, 20 * 365};
 
-	assert_true(json_parse(doc, text, len, &limits, &error));
+	(void)state;
+	for (size_t i = 0; i < COUNT(from); i++) {
+		for (long day = 0; day < days[i]; day++) {
+			const time_t when = from[i] + day * 86400 + day % 86400;
+			char expected[64];
+			struct tm tm;
+
+			assert_non_null(gmtime_r(&when, &tm));
+			assert_true(strftime(expected, sizeof(expected),
+			                     "%Y-%m-%dT%H:%M:%S.000000Z", &tm) > 0);
+			text_init(&out, bytes, sizeof(bytes) - 1);
+			record_time((struct timespec){when, 0}, &out);
+			if (strcmp(finished(), expected) != 0)
+				fail_msg("%s: %s", expected, bytes);
+		}
+	}
 }
 
 /* The members of two objects: the same keys in the same order. */
@@ -282,8 +336,58 @@ static uint32_t get(const struct json *doc, uint32_t object, const char *key)
 	return node;
 }
 
-/* The schema names every member of a record, and no other; likewise of the
- * objects in it. */
+static const char SCHEMA[] =
+	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+	"\"title\":\"cofferdam decision record\",\"type\":\"object\","
+	"\"additionalProperties\":false,\"required\":[\"schema_version\",\"time\",\"seq\","
+	"\"event\",\"run\",\"decision\",\"code\",\"reason\",\"pointer\",\"detail\",\"findings\","
+	"\"findings_dropped\",\"config_sha256\",\"turn_sha256\",\"argv_sha256\",\"image\","
+	"\"mode\",\"name\",\"session\",\"mounts\",\"endpoint\",\"user\",\"limits\",\"runtime\","
+	"\"entrypoint\",\"command\",\"workdir\",\"confinement\"],\"properties\":{"
+	"\"schema_version\":{\"const\":1},\"time\":{\"type\":\"string\","
+	"\"format\":\"date-time\"},\"seq\":{\"type\":\"integer\",\"minimum\":1},\"event\":{"
+	"\"const\":\"decision\"},\"run\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\"},"
+	"\"decision\":{\"enum\":[\"allow\",\"deny\"]},\"code\":{\"type\":[\"string\",\"null\"]},"
+	"\"reason\":{\"type\":[\"string\",\"null\"]},\"pointer\":{\"type\":[\"string\","
+	"\"null\"]},\"detail\":{\"type\":[\"string\",\"null\"]},\"findings\":{\"type\":\"array\","
+	"\"items\":{\"type\":\"object\",\"required\":[\"code\",\"reason\",\"sentence\",\"hint\"],"
+	"\"properties\":{\"code\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+	"\"sentence\":{\"type\":\"string\"},\"hint\":{\"type\":\"string\"}}}},"
+	"\"findings_dropped\":{\"type\":\"integer\",\"minimum\":0},\"config_sha256\":{"
+	"\"type\":[\"string\",\"null\"],\"pattern\":\"^[0-9a-f]{64}$\"},\"turn_sha256\":{"
+	"\"type\":[\"string\",\"null\"],\"pattern\":\"^[0-9a-f]{64}$\"},\"argv_sha256\":{"
+	"\"type\":[\"string\",\"null\"],\"pattern\":\"^[0-9a-f]{64}$\"},\"image\":{"
+	"\"type\":\"object\",\"required\":[\"reference\",\"id\"],\"properties\":{\"reference\":{"
+	"\"type\":[\"string\",\"null\"]},\"id\":{\"type\":[\"string\",\"null\"]}}},\"mode\":{"
+	"\"enum\":[\"turn\",\"session\",null]},\"name\":{\"type\":[\"string\",\"null\"]},"
+	"\"session\":{\"type\":[\"object\",\"null\"],\"required\":[\"key\",\"revision\"],"
+	"\"properties\":{\"key\":{\"type\":\"string\"},\"revision\":{\"type\":\"integer\","
+	"\"minimum\":0}}},\"mounts\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+	"\"required\":[\"asked\",\"canonical\",\"guest\",\"mode\",\"dev\",\"ino\"],"
+	"\"properties\":{\"asked\":{\"type\":\"string\"},\"canonical\":{\"type\":[\"string\","
+	"\"null\"]},\"guest\":{\"type\":\"string\"},\"mode\":{\"enum\":[\"ro\",\"rw\"]},\"dev\":{"
+	"\"type\":[\"integer\",\"null\"],\"minimum\":0},\"ino\":{\"type\":[\"integer\",\"null\"],"
+	"\"minimum\":0}}}},\"endpoint\":{\"type\":[\"string\",\"null\"]},\"user\":{"
+	"\"type\":[\"object\",\"null\"],\"required\":[\"uid\",\"gid\"],\"properties\":{\"uid\":{"
+	"\"type\":\"integer\",\"minimum\":0},\"gid\":{\"type\":\"integer\",\"minimum\":0}}},"
+	"\"limits\":{\"type\":[\"object\",\"null\"],\"required\":[\"memory_bytes\",\"nano_cpus\","
+	"\"pids\",\"nofile\",\"tmpfs_bytes\",\"shm_bytes\",\"file_bytes\",\"turn_bytes\","
+	"\"turn_seconds\",\"lock_seconds\",\"control_seconds\",\"remove_seconds\",\"live\"],"
+	"\"properties\":{\"memory_bytes\":{\"type\":\"integer\",\"minimum\":0},\"nano_cpus\":{"
+	"\"type\":\"integer\",\"minimum\":0},\"pids\":{\"type\":\"integer\",\"minimum\":0},"
+	"\"nofile\":{\"type\":\"integer\",\"minimum\":0},\"tmpfs_bytes\":{\"type\":\"integer\","
+	"\"minimum\":0},\"shm_bytes\":{\"type\":\"integer\",\"minimum\":0},\"file_bytes\":{"
+	"\"type\":[\"integer\",\"null\"],\"minimum\":0},\"turn_bytes\":{\"type\":\"integer\","
+	"\"minimum\":0},\"turn_seconds\":{\"type\":[\"integer\",\"null\"],\"minimum\":0},"
+	"\"lock_seconds\":{\"type\":\"integer\",\"minimum\":0},\"control_seconds\":{"
+	"\"type\":\"integer\",\"minimum\":0},\"remove_seconds\":{\"type\":\"integer\","
+	"\"minimum\":0},\"live\":{\"type\":[\"integer\",\"null\"],\"minimum\":0}}},\"runtime\":{"
+	"\"type\":[\"string\",\"null\"]},\"entrypoint\":{\"type\":[\"string\",\"null\"]},"
+	"\"command\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"workdir\":{"
+	"\"type\":[\"string\",\"null\"]},\"confinement\":{\"type\":[\"string\",\"null\"]}}}";
+
+/* These bytes; they name every member of a record, and no other; likewise of
+ * the objects in it. */
 static void test_schema(void **state)
 {
 	static const char *const nested[] = {"image", "session", "user", "limits"};
@@ -296,6 +400,8 @@ static void test_schema(void **state)
 	text_init(&text, schema_bytes, sizeof(schema_bytes));
 	record_schema(&text);
 	assert_false(text.full);
+	assert_int_equal(text.len, sizeof(SCHEMA) - 1);
+	assert_memory_equal(schema_bytes, SCHEMA, sizeof(SCHEMA) - 1);
 	parse(&schema, schema_bytes, text.len);
 	parse(&record, FULL, sizeof(FULL) - 1);
 	properties = get(&schema, 0, "properties");
@@ -335,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_no_figures), cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_findings), cmocka_unit_test(test_time),
 		cmocka_unit_test(test_schema),   cmocka_unit_test(test_full),
+		cmocka_unit_test(test_short),    cmocka_unit_test(test_every_day),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,12 +186,19 @@ static void test_document_code(void **state)
 	assert_string_equal(report.at[0].pointer, "/text");
 	assert_string_equal(report.at[0].detail, "");
 	assert_false(report.at[0].placed);
+	assert_int_equal(report.at[0].offset, 0);
+	assert_int_equal(report.at[0].line, 0);
+	assert_int_equal(report.at[0].column, 0);
 	assert_int_equal(report.at[1].code, CODE_BUSY);
 	assert_int_equal(report.at[1].status, 75);
 	assert_string_equal(report.at[1].pointer, "");
 	/* A row with the document's code, but a status of its own. */
 	assert_int_equal(report.at[2].code, CODE_TURN);
 	assert_int_equal(report.at[2].status, 66);
+
+	/* What is no reason is no success, either. */
+	report_add(&report, REASON_NONE, "");
+	assert_int_equal(report.at[3].status, 65);
 
 	report_init(&report, CODE_CONFIG, 78);
 	report_add(&report, REASON_JSON_EMPTY, NULL);
@@ -221,7 +228,9 @@ static void test_overflow(void **state)
 	assert_int_equal(report.dropped, 5);
 	assert_int_equal(report_status(&report), 77);
 	assert_string_equal(report.at[REPORT_MAX - 1].pointer, "/more");
-	report.dropped = UINT32_MAX;
+	report.dropped = UINT32_MAX - 1;
+	report_add(&report, REASON_SHAPE_TYPE, "/over");
+	assert_true(report.dropped == UINT32_MAX);
 	report_add(&report, REASON_SHAPE_TYPE, "/over");
 	assert_true(report.dropped == UINT32_MAX);
 }
@@ -241,9 +250,9 @@ static void test_detail(void **state)
 
 	/* A caller that forgot to escape cannot break the line. */
 	detail = report_open(&report, REASON_LIMIT_RANGE, "");
-	text_bytes(&detail.text, "a\nb\0c\x7f\xc3\xa9\x1b~ ", 11);
+	text_bytes(&detail.text, "\na\nb\0c\x7f\xc3\xa9\x1b~ \t", 13);
 	report_close(&detail);
-	assert_string_equal(report.at[1].detail, "a?b?c????~ ");
+	assert_string_equal(report.at[1].detail, "?a?b?c????~ ?");
 }
 
 static void test_add_text(void **state)
@@ -460,6 +469,39 @@ static void test_long_index(void **state)
 	assert_int_equal(strlen(report.at[1].pointer), key + 1);
 }
 
+/* The pointer of a member that is not there: whole, or cut and marked so,
+ * whether it is the object's or the member's own key that is too long. */
+static void test_missing(void **state)
+{
+	size_t room = REPORT_POINTER - 4;
+
+	(void)state;
+	fresh();
+	for (size_t len = room - 6; len <= REPORT_POINTER + 1; len++) {
+		const struct finding *finding = &report.at[report.count];
+		struct json doc;
+
+		memset(wide, 'k', sizeof(wide));
+		memcpy(wide, "{\"", 2);
+		memcpy(wide + 2 + len, "\":{}}", 6);
+		doc = parse(wide, len + 7);
+		report_missing(&report, &doc, 2, "id");
+		json_drop(&doc);
+		assert_int_equal(finding->reason, REASON_SHAPE_MISSING);
+		assert_string_equal(finding->detail, "key: id");
+		assert_false(finding->placed);
+		assert_int_equal(strspn(finding->pointer + 1, "k"),
+		                 len < room - 1 ? len : room - 1);
+		if (1 + len + 3 <= room)
+			assert_string_equal(finding->pointer + 1 + len, "/id");
+		else
+			assert_string_equal(finding->pointer + strlen(finding->pointer) - 3, "...");
+	}
+	report.count = REPORT_MAX;
+	report_missing(&report, NULL, 0, "id");
+	assert_int_equal(report.dropped, 1);
+}
+
 static void test_line_without_place(void **state)
 {
 	(void)state;
@@ -533,6 +575,7 @@ int main(void)
 	        cmocka_unit_test(test_hostile_pointer),
 	        cmocka_unit_test(test_long_key),
 	        cmocka_unit_test(test_long_index),
+	        cmocka_unit_test(test_missing),
 	        cmocka_unit_test(test_line_without_place),
 	        cmocka_unit_test(test_every_reason_prints),
 	};

@@ -17,6 +17,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -76,6 +77,63 @@ static uint32_t slashes(const char *path)
 
 	for (; *path != '\0'; path++)
 		count += *path == '/' ? 1U : 0U;
+	return count;
+}
+
+/* --- the system calls, which pass through here --- */
+
+/* What a kernel may answer, or another process do, at one of them. */
+static struct {
+	unsigned calls; /* of statx so far */
+	unsigned at; /* the one that fails, or that something happens before */
+	int error; /* it fails so; 0: what "m/sub" is moves to "n/sub" */
+	bool no_mount; /* no mount ids: Linux before 5.8, statx(2) */
+	bool no_link; /* readlinkat fails, or (no error) finds nothing */
+} fault;
+
+int openat(int fd, const char *path, int flags, ...)
+{
+	bool above = strcmp(path, "/") == 0 || strcmp(path, "..") == 0;
+
+	assert_int_equal(flags, O_PATH | O_NOFOLLOW | O_CLOEXEC | (above ? O_DIRECTORY : 0));
+	assert_in_range(strlen(path), 1, NAME_MAX);
+	return (int)syscall(SYS_openat, fd, path, flags);
+}
+
+int statx(int fd, const char *restrict path, int flags, unsigned mask, struct statx *restrict out)
+{
+	int result;
+
+	assert_int_equal(mask, STATX_BASIC_STATS | STATX_MNT_ID);
+	if (++fault.calls == fault.at && fault.error != 0) {
+		errno = fault.error;
+		return -1;
+	}
+	if (fault.calls == fault.at)
+		assert_int_equal(rename(at("m/sub"), at("n/sub")), 0);
+	result = (int)syscall(SYS_statx, fd, path, flags, mask, out);
+	if (fault.no_mount)
+		out->stx_mask &= ~(unsigned)STATX_MNT_ID;
+	return result;
+}
+
+ssize_t readlinkat(int fd, const char *restrict path, char *restrict to, size_t len)
+{
+	errno = fault.error != 0 ? fault.error : EBUSY;
+	if (fault.no_link)
+		return fault.error != 0 ? -1 : 0;
+	return syscall(SYS_readlinkat, fd, path, to, len);
+}
+
+static unsigned open_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir) != NULL)
+		count++;
+	assert_int_equal(closedir(dir), 0);
 	return count;
 }
 
@@ -261,7 +319,117 @@ static void forbidden(void **state)
 	assert_int_equal(place.error, EACCES);
 }
 
+/* --- failures --- */
+
+/* Whichever call fails: nothing is known of the place, nothing is left open. */
+static void statx_fails(void **state)
+{
+	static const char path[] = "a/b/../file";
+	unsigned before = open_descriptors();
+	unsigned calls;
+
+	(void)state;
+	fault.calls = 0;
+	resolve(path);
+	assert_int_equal(place.state, PLACE_EXISTS);
+	calls = fault.calls;
+	assert_int_equal(calls, 1 + slashes(base) + 4);
+	for (unsigned i = 1; i <= calls; i++) {
+		bool parent = i == calls - 1;
+
+		fault.calls = 0;
+		fault.at = i;
+		fault.error = EIO;
+		resolve(path);
+		fault.at = 0;
+		fault.error = 0;
+		assert_int_equal(place.state, PLACE_UNKNOWN);
+		assert_int_equal(place.error, parent ? ESTALE : EIO);
+		assert_int_equal(open_descriptors(), before);
+	}
+}
+
+/* Another parent than the one walked through. */
+static void moved(void **state)
+{
+	unsigned before = open_descriptors();
+
+	(void)state;
+	directory("m", 0755);
+	directory("m/sub", 0755);
+	directory("n", 0755);
+	fault.calls = 0;
+	fault.at = 1 + slashes(base) + 2;
+	resolve("m/sub/..");
+	fault.at = 0;
+	assert_int_equal(place.state, PLACE_UNKNOWN);
+	assert_int_equal(place.error, ESTALE);
+	assert_int_equal(open_descriptors(), before);
+	resolve("n/sub/..");
+	assert_is(at("n"));
+}
+
+static void link_fails(void **state)
+{
+	static const int row[][2] = {{EIO, EIO}, {0, ENOENT}, {ENAMETOOLONG, ENAMETOOLONG}};
+	unsigned before = open_descriptors();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		fault.no_link = true;
+		fault.error = row[i][0];
+		resolve("relative");
+		fault.no_link = false;
+		fault.error = 0;
+		assert_int_equal(place.state,
+		                 row[i][1] == ENAMETOOLONG ? PLACE_DEEP : PLACE_UNKNOWN);
+		assert_int_equal(place.error, row[i][1]);
+		assert_int_equal(open_descriptors(), before);
+	}
+}
+
+/* A program may be started without a standard input; 0 is a descriptor as any
+ * other, and it is closed like any other. */
+static void descriptor_zero(void **state)
+{
+	static const struct {
+		const char *path;
+		enum place_state state;
+	} row[] = {
+		{"", PLACE_EXISTS},     {"a", PLACE_EXISTS},       {"a/b", PLACE_EXISTS},
+		{"a/..", PLACE_EXISTS}, {"a/b/..", PLACE_EXISTS},  {"a/b/../..", PLACE_EXISTS},
+		{"none", PLACE_MISSING}, {"a/none", PLACE_MISSING}, {"relative", PLACE_EXISTS},
+		{"absolute/c", PLACE_EXISTS}, {"rootlink", PLACE_EXISTS}, {"self", PLACE_UNKNOWN},
+	};
+	int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 16);
+	struct stat root;
+
+	(void)state;
+	assert_true(kept >= 0 && close(STDIN_FILENO) == 0);
+	for (size_t i = 0; i < COUNT(row); i++) {
+		resolve(row[i].path);
+		if (place.state != row[i].state)
+			fail_msg("%s: state %d", row[i].path, (int)place.state);
+		assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+	}
+	assert_int_equal(stat("/", &root), 0);
+	assert_true(resolve_holds("/", root.st_dev, root.st_ino));
+	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+	assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
+	assert_int_equal(close(kept), 0);
+}
+
 /* --- bounds --- */
+
+static void assert_deep(void)
+{
+	assert_int_equal(place.state, PLACE_DEEP);
+	assert_int_equal(place.error, ENAMETOOLONG);
+	assert_string_equal(place.path, "/");
+	assert_int_equal(place.len, 1);
+	assert_false(place.located);
+	assert_null(place.submount);
+}
 
 /* "/x" until the path has `components` in all. */
 static void deep_path(char *path, size_t size, uint32_t components, bool make)
@@ -285,8 +453,7 @@ static void depth_bound(void **state)
 	(void)state;
 	deep_path(path, sizeof(path), PLACE_DEPTH + 1, true);
 	resolve_place(path, (uint32_t)geteuid(), &place);
-	assert_int_equal(place.state, PLACE_DEEP);
-	assert_string_equal(place.path, "/");
+	assert_deep();
 	deep_path(path, sizeof(path), PLACE_DEPTH, false);
 	resolve_place(path, (uint32_t)geteuid(), &place);
 	assert_is(path);
@@ -296,7 +463,7 @@ static void depth_bound(void **state)
 	assert_string_equal(place.path, path);
 	deep_path(path, sizeof(path), PLACE_DEPTH + 1, false);
 	resolve_text(path, &place);
-	assert_int_equal(place.state, PLACE_DEEP);
+	assert_deep();
 	/* What comes back out again does not count. */
 	assert_true(strlen(path) + 7 < sizeof(path));
 	(void)snprintf(path, sizeof(path), "%s", base);
@@ -333,9 +500,9 @@ static void length_bound(void **state)
 	assert_string_equal(place.path, base);
 	long_path(path, PATH_BYTES_MAX + 1);
 	resolve_place(path, (uint32_t)geteuid(), &place);
-	assert_int_equal(place.state, PLACE_DEEP);
+	assert_deep();
 	resolve_text(path, &place);
-	assert_int_equal(place.state, PLACE_DEEP);
+	assert_deep();
 
 	memset(name, 'n', sizeof(name));
 	name[NAME_MAX] = '\0';
@@ -345,9 +512,9 @@ static void length_bound(void **state)
 	name[NAME_MAX] = 'n';
 	name[NAME_MAX + 1] = '\0';
 	resolve(name);
-	assert_int_equal(place.state, PLACE_DEEP);
+	assert_deep();
 	resolve_text(at(name), &place);
-	assert_int_equal(place.state, PLACE_DEEP);
+	assert_deep();
 }
 
 /* A link whose text and the rest of the path have one byte too many together. */
@@ -368,7 +535,84 @@ static void link_bound(void **state)
 	path[len + PATH_BYTES_MAX - 3000] = '/';
 	path[len + PATH_BYTES_MAX - 3000 + 1] = '\0';
 	resolve_place(path, (uint32_t)geteuid(), &place);
-	assert_int_equal(place.state, PLACE_DEEP);
+	assert_deep();
+	/* The longest text that a link can have is read to its last byte. */
+	long_path(target, PATH_BYTES_MAX - 2);
+	memcpy(target + PATH_BYTES_MAX - 2, "/a", 3);
+	link_to(target, "widest");
+	resolve("widest");
+	assert_is(at("a"));
+}
+
+/* A path walked through links is bounded as one that was given. */
+static void walked_bound(void **state)
+{
+	static const struct {
+		const char *between;
+		enum place_state state;
+	} row[] = {{"", PLACE_MISSING}, {"none/", PLACE_ABSENT}};
+	static char path[PATH_MAX];
+	char name[NAME_MAX + 1];
+	char target[sizeof("none/") + sizeof(name)];
+	char given[16];
+	size_t len = strlen(base);
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	memcpy(path, base, len);
+	while (len < 3900) {
+		size_t more = 3900 - len <= NAME_MAX ? 3900 - len : NAME_MAX / 2;
+
+		path[len] = '/';
+		memcpy(path + len + 1, name, more - 1);
+		len += more;
+		path[len] = '\0';
+		assert_int_equal(mkdir(path, 0755), 0);
+	}
+	link_to(path, "far");
+	for (size_t i = 0; i < 2 * COUNT(row); i++) {
+		const char *between = row[i / 2].between;
+		size_t most = PATH_BYTES_MAX - len - 1 - strlen(between);
+		bool over = i % 2 == 1;
+
+		(void)snprintf(target, sizeof(target), "%s%.*s", between, (int)most + (over ? 1 : 0),
+		               name);
+		(void)snprintf(given, sizeof(given), "far/down%zu", i);
+		link_to(target, given);
+		resolve(given);
+		if (over) {
+			assert_deep();
+			continue;
+		}
+		assert_int_equal(place.state, row[i / 2].state);
+		assert_int_equal(place.len, PATH_BYTES_MAX);
+		assert_int_equal(strlen(place.path), PATH_BYTES_MAX);
+		assert_string_equal(place.path + len + 1, target);
+	}
+}
+
+/* ".." takes back a component of the count, and none that is not there. */
+static void text_depth(void **state)
+{
+	static const struct {
+		const char *start;
+		unsigned left;
+	} row[] = {{"", 0}, {"/..", 0}, {"/a/..", 0}, {"/a/b/..", 1}, {"/a/../..", 0}};
+	char path[PATH_BYTES_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		size_t len = (size_t)snprintf(path, sizeof(path), "%s", row[i].start);
+
+		for (unsigned k = row[i].left; k < PLACE_DEPTH; k++)
+			len += (size_t)snprintf(path + len, sizeof(path) - len, "/x");
+		resolve_text(path, &place);
+		assert_int_equal(place.state, PLACE_TEXT);
+		assert_int_equal(slashes(place.path), PLACE_DEPTH);
+		(void)snprintf(path + len, sizeof(path) - len, "/x");
+		resolve_text(path, &place);
+		assert_deep();
+	}
 }
 
 static void text_only(void **state)
@@ -388,6 +632,10 @@ static void text_only(void **state)
 		{"/a/b/../c", "/a/c"},
 		{"/../a/../../b", "/b"},
 		{"/...", "/..."},
+		{"/a/.b", "/a/.b"},
+		{"/a/b.", "/a/b."},
+		{"/a/longer/../b", "/a/b"},
+		{"/ab/..", "/"},
 		{"/a/..b/c..", "/a/..b/c.."},
 	};
 
@@ -411,6 +659,8 @@ static void assert_weak(const char *rest, const char *weak)
 		fail_msg("%s: weak is %d", rest, place.weak);
 	assert_string_equal(place.weak_path, weak != NULL ? at(weak) : "");
 	assert_int_equal(place.weak_len, strlen(place.weak_path));
+	for (size_t i = place.weak_len; i < sizeof(place.weak_path); i++)
+		assert_int_equal(place.weak_path[i], '\0');
 }
 
 static void weak_by_mode(void **state)
@@ -463,6 +713,8 @@ static void weak_by_owner(void **state)
 	directory("given/in", 0755);
 	if (caller == 0)
 		assert_int_equal(chown(at("given"), NOBODY, NOBODY), 0);
+	resolve("given");
+	assert_is(at("given"));
 	resolve_place(at("given/in"), other, &place);
 	assert_true(place.weak);
 	assert_string_equal(place.weak_path, caller == 0 ? at("given") : base);
@@ -478,7 +730,9 @@ static void weak_entry(void **state)
 	(void)state;
 	directory("sticky", 01777);
 	directory("sticky/d", 0755);
+	directory("sticky/longer", 0755);
 	link_to("../a", "sticky/l");
+	link_to(".", "sticky/dot");
 	if (caller != 0) {
 		print_message("left out: foreign entries of a sticky directory (needs root)\n");
 		assert_weak("sticky/d", NULL);
@@ -487,7 +741,14 @@ static void weak_entry(void **state)
 	}
 	assert_int_equal(chown(at("sticky/d"), NOBODY, NOBODY), 0);
 	assert_int_equal(lchown(at("sticky/l"), NOBODY, NOBODY), 0);
+	assert_int_equal(lchown(at("sticky/dot"), NOBODY, NOBODY), 0);
+	/* That an entry is noted does not lengthen the path walked. */
 	assert_weak("sticky/d", "sticky/d");
+	assert_is(at("sticky/d"));
+	assert_weak("sticky/longer/../d", "sticky/d");
+	assert_is(at("sticky/d"));
+	assert_weak("sticky/dot", "sticky/dot");
+	assert_is(at("sticky"));
 	assert_weak("sticky/l", "sticky/l");
 	assert_weak("sticky/l/b", "sticky/l");
 	resolve_place(at("sticky/d"), NOBODY, &place);
@@ -515,7 +776,8 @@ static void holds(void **state)
 	dev = seen.st_dev;
 	ino = seen.st_ino;
 	assert_true(resolve_holds(at("swap/one"), dev, ino));
-	assert_true(resolve_holds("/", 0, 0) == false);
+	assert_false(resolve_holds("/", 0, 0));
+	assert_false(resolve_holds(at("swap/none"), 0, 0));
 	assert_false(resolve_holds(at("swap/one"), dev, ino + 1));
 	assert_false(resolve_holds(at("swap/one"), dev + 1, ino));
 	assert_false(resolve_holds(at("swap/two"), dev, ino));
@@ -526,6 +788,7 @@ static void holds(void **state)
 	assert_false(resolve_holds(at("swap/two/../one"), dev, ino));
 	assert_false(resolve_holds("", dev, ino));
 	assert_false(resolve_holds(at("swap/link"), dev, ino));
+	assert_false(resolve_holds(at("swap/link/one"), dev, ino));
 
 	assert_int_equal(rename(at("swap/one"), at("swap/moved")), 0);
 	assert_false(resolve_holds(at("swap/one"), dev, ino));
@@ -572,6 +835,63 @@ static void no_table(void **state)
 	assert_int_equal(close(fds[1]), 0);
 	assert_false(resolve_mountinfo(fds[0]));
 	assert_int_equal(close(fds[0]), 0);
+	resolve("a");
+	assert_false(place.located);
+}
+
+/* Takes a table of these lines. */
+static void take_lines(const char *lines)
+{
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(write(fds[1], lines, strlen(lines)), strlen(lines));
+	assert_int_equal(close(fds[1]), 0);
+	assert_true(resolve_mountinfo(fds[0]));
+	assert_int_equal(close(fds[0]), 0);
+}
+
+/* What a table says of the mount, and which places it is asked for. */
+static void table(void **state)
+{
+	struct statx seen;
+	char lines[128];
+	char inside[PATH_MAX];
+
+	(void)state;
+	assert_int_equal(statx(AT_FDCWD, base, 0, STATX_BASIC_STATS | STATX_MNT_ID, &seen), 0);
+	(void)snprintf(lines, sizeof(lines),
+	               "%llu 1 7:9 /r / rw - t s o\n"
+	               "%llu 1 8:8 / /below rw - t s o\n",
+	               (unsigned long long)seen.stx_mnt_id,
+	               (unsigned long long)seen.stx_mnt_id + 1);
+	(void)snprintf(inside, sizeof(inside), "/r%s", at("a"));
+	take_lines(lines);
+	resolve("a");
+	assert_true(place.located);
+	assert_int_equal(place.major, 7);
+	assert_int_equal(place.minor, 9);
+	assert_string_equal(place.inside, inside);
+	resolve("rootlink");
+	assert_is("/");
+	assert_string_equal(place.submount, "/below");
+	/* Of what is not known nothing is. */
+	resolve("self");
+	assert_false(place.located);
+	assert_null(place.submount);
+	resolve_place("not absolute", 0, &place);
+	assert_false(place.located);
+	assert_null(place.submount);
+	deep_path(inside, sizeof(inside), PLACE_DEPTH + 1, false);
+	resolve_place(inside, 0, &place);
+	assert_deep();
+	fault.no_mount = true;
+	resolve("a");
+	fault.no_mount = false;
+	assert_int_equal(place.state, PLACE_EXISTS);
+	assert_false(place.located);
+	/* A table that cannot be read takes the place of the last one. */
+	assert_false(resolve_mountinfo(-1));
 	resolve("a");
 	assert_false(place.located);
 }
@@ -717,25 +1037,17 @@ static void aliases(void **state)
 
 /* --- descriptors --- */
 
-static unsigned open_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned count = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir) != NULL)
-		count++;
-	assert_int_equal(closedir(dir), 0);
-	return count;
-}
-
 static void closes_everything(void **state)
 {
 	static const char *const row[] = {"a/b/c", "none/x",  "self",    "a/file/x", "dangling",
 	                                  "ping",  "rootlink", "a/b/../c", "a/file/", "chain41"};
+	char deep[PATH_MAX];
 	unsigned before = open_descriptors();
 
 	(void)state;
+	deep_path(deep, sizeof(deep), PLACE_DEPTH + 1, false);
+	resolve_place(deep, 0, &place);
+	assert_deep();
 	for (size_t i = 0; i < COUNT(row); i++) {
 		resolve(row[i]);
 		(void)resolve_holds(at(row[i]), 1, 1);
@@ -831,11 +1143,15 @@ int main(void)
 		cmocka_unit_test(no_table),     cmocka_unit_test(existing),
 		cmocka_unit_test(root_directory), cmocka_unit_test(not_existing),
 		cmocka_unit_test(not_absolute), cmocka_unit_test(forbidden),
+		cmocka_unit_test(statx_fails),  cmocka_unit_test(moved),
+		cmocka_unit_test(link_fails),   cmocka_unit_test(descriptor_zero),
 		cmocka_unit_test(depth_bound),  cmocka_unit_test(length_bound),
-		cmocka_unit_test(link_bound),   cmocka_unit_test(text_only),
+		cmocka_unit_test(link_bound),   cmocka_unit_test(walked_bound),
+		cmocka_unit_test(text_depth),   cmocka_unit_test(text_only),
 		cmocka_unit_test(weak_by_mode), cmocka_unit_test(weak_by_owner),
 		cmocka_unit_test(weak_entry),   cmocka_unit_test(holds),
-		cmocka_unit_test(located),      cmocka_unit_test(aliases),
+		cmocka_unit_test(table),        cmocka_unit_test(located),
+		cmocka_unit_test(aliases),
 		cmocka_unit_test(closes_everything),
 	};
 

@@ -67,6 +67,23 @@ static const struct schema_field LONG = {.type = SCHEMA_OBJECT, .of = &LONG_FIEL
 static const struct schema_field LONGER_FIELD = {.key = LONG33};
 static const struct schema_field LONGER = {.type = SCHEMA_OBJECT, .of = &LONGER_FIELD, .count = 1};
 
+/* Bounds of every kind: one of two, both the same, and 0 of a number. */
+static const struct schema_field BOUND_FIELDS[] = {
+	{.key = "least", .type = SCHEMA_STRING, .required = true, .min = 2},
+	{.key = "one", .type = SCHEMA_STRING, .required = true, .min = 1},
+	{.key = "most", .type = SCHEMA_STRING, .max = 1},
+	{.key = "same", .type = SCHEMA_STRING, .min = 2, .max = 2},
+	{.key = "list", .type = SCHEMA_ARRAY, .min = 1, .item = &WORD},
+	{.key = "map", .type = SCHEMA_MAP, .min = 1, .max = 3},
+	{.key = "to5", .type = SCHEMA_INTEGER, .max = 5},
+	{.key = "to1.5", .type = SCHEMA_DECIMAL, .max = 1500000000},
+	{.key = "half", .type = SCHEMA_DECIMAL, .min = 500000000, .max = 500000000},
+	{.key = "zero", .type = SCHEMA_INTEGER},
+	{.key = "nought", .type = SCHEMA_DECIMAL},
+};
+static const struct schema_field BOUNDS = {
+	.type = SCHEMA_OBJECT, .of = BOUND_FIELDS, .count = COUNT(BOUND_FIELDS)};
+
 static const struct schema_field FREE_MAP = {.type = SCHEMA_MAP, .item = &WORD};
 static const struct schema_field ZERO = {.type = SCHEMA_INTEGER};
 
@@ -123,11 +140,13 @@ static const struct verdict VERDICTS[] = {
 	{"{\"text\":\"\\ud83d\\ude00\"}", REASON_NONE, "", ""},
 	{"{\"text\":\"abcde\"}", REASON_SHAPE_LENGTH, "/text", "2 to 4 UTF-16 code units"},
 	{"{\"text\":5}", REASON_SHAPE_TYPE, "/text", "expected a string, found a number"},
+	{"{\"text\":false}", REASON_SHAPE_TYPE, "/text", "expected a string, found false"},
 	{"{\"text\":null}", REASON_SHAPE_TYPE, "/text", "expected a string, found null"},
 	{"{\"even\":\"\"}", REASON_NONE, "", ""},
 	{"{\"even\":\"\\u0061b\"}", REASON_NONE, "", ""},
 	{"{\"even\":\"abc\"}", REASON_SHAPE_NAME, "/even", ""},
 	{"{\"even\":true}", REASON_SHAPE_TYPE, "/even", "expected a string, found true"},
+	{"{\"colour\":\"red\"}", REASON_NONE, "", ""},
 	{"{\"colour\":\"blue\"}", REASON_NONE, "", ""},
 	{"{\"colour\":\"Blue\"}", REASON_SHAPE_VALUE, "/colour", "expected \"red\" or \"blue\""},
 	{"{\"colour\":\"\"}", REASON_SHAPE_VALUE, "/colour", "expected \"red\" or \"blue\""},
@@ -154,6 +173,7 @@ static const struct verdict VERDICTS[] = {
 	 "expected digits, and at most nine after a point"},
 	{"{\"share\":1e0}", REASON_SHAPE_VALUE, "/share",
 	 "expected digits, and at most nine after a point"},
+	{"{\"share\":\"1\"}", REASON_SHAPE_TYPE, "/share", "expected a number, found a string"},
 	{"{\"odd\":2}", REASON_USER_ROOT, "/odd", "3 to 8"},
 	{"{\"odd\":3}", REASON_NONE, "", ""},
 	{"{\"odd\":8}", REASON_NONE, "", ""},
@@ -186,13 +206,45 @@ static const struct verdict VERDICTS[] = {
 	{"{\"te\\u0078t\":\"ab\"}", REASON_NONE, "", ""},
 };
 
-static void test_verdicts(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < COUNT(VERDICTS); i++) {
-		const struct verdict *verdict = &VERDICTS[i];
+#define BOUND(member) "{\"least\":\"ab\",\"one\":\"a\"," member "}"
 
-		check(&ROOT, verdict->text);
+static const struct verdict BOUND_VERDICTS[] = {
+	{"{\"least\":\"ab\",\"one\":\"a\"}", REASON_NONE, "", ""},
+	{"{\"least\":\"a\",\"one\":\"a\"}", REASON_SHAPE_LENGTH, "/least",
+	 "at least 2 UTF-16 code units"},
+	{"{\"least\":\"ab\",\"one\":\"\"}", REASON_SHAPE_LENGTH, "/one",
+	 "at least 1 UTF-16 code units"},
+	{BOUND("\"most\":\"\""), REASON_NONE, "", ""},
+	{BOUND("\"most\":\"a\""), REASON_NONE, "", ""},
+	{BOUND("\"most\":\"ab\""), REASON_SHAPE_LENGTH, "/most", "at most 1 UTF-16 code units"},
+	{BOUND("\"same\":\"ab\""), REASON_NONE, "", ""},
+	{BOUND("\"same\":\"abc\""), REASON_SHAPE_LENGTH, "/same",
+	 "exactly 2 UTF-16 code units"},
+	{BOUND("\"list\":[]"), REASON_SHAPE_COUNT, "/list", "at least 1 items"},
+	{BOUND("\"list\":[\"\",\"\",\"\"]"), REASON_NONE, "", ""},
+	{BOUND("\"map\":{}"), REASON_SHAPE_COUNT, "/map", "1 to 3 members"},
+	{BOUND("\"map\":{\"a\":1,\"b\":2,\"c\":3}"), REASON_NONE, "", ""},
+	{BOUND("\"to5\":0"), REASON_NONE, "", ""},
+	{BOUND("\"to5\":5"), REASON_NONE, "", ""},
+	{BOUND("\"to5\":6"), REASON_SHAPE_VALUE, "/to5", "0 to 5"},
+	{BOUND("\"to1.5\":0.0"), REASON_NONE, "", ""},
+	{BOUND("\"to1.5\":1.5"), REASON_NONE, "", ""},
+	{BOUND("\"to1.5\":1.6"), REASON_SHAPE_VALUE, "/to1.5", "0 to 1.5"},
+	{BOUND("\"half\":0.5"), REASON_NONE, "", ""},
+	{BOUND("\"half\":0.4"), REASON_SHAPE_VALUE, "/half", "exactly 0.5"},
+	{BOUND("\"zero\":0"), REASON_NONE, "", ""},
+	{BOUND("\"zero\":1"), REASON_SHAPE_VALUE, "/zero", "exactly 0"},
+	{BOUND("\"nought\":0"), REASON_NONE, "", ""},
+	{BOUND("\"nought\":0.1"), REASON_SHAPE_VALUE, "/nought", "exactly 0"},
+};
+
+static void assert_verdicts(const struct schema_field *root, const struct verdict *verdicts,
+                            size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct verdict *verdict = &verdicts[i];
+
+		check(root, verdict->text);
 		if (report.count != (verdict->reason != REASON_NONE))
 			fail_msg("%s: %u findings", verdict->text, report.count);
 		if (report.count == 0)
@@ -202,6 +254,13 @@ static void test_verdicts(void **state)
 		assert_string_equal(report.at[0].pointer, verdict->pointer);
 		assert_string_equal(report.at[0].detail, verdict->detail);
 	}
+}
+
+static void test_verdicts(void **state)
+{
+	(void)state;
+	assert_verdicts(&ROOT, VERDICTS, COUNT(VERDICTS));
+	assert_verdicts(&BOUNDS, BOUND_VERDICTS, COUNT(BOUND_VERDICTS));
 }
 
 static void test_every_violation(void **state)
@@ -292,6 +351,30 @@ static void test_dropped_long(void **state)
 	}
 }
 
+/* A detail as long as is made here, and words that would make it longer. */
+static void test_long_note(void **state)
+{
+	static const char *words[] = {LONG33, LONG33, "", NULL};
+	static const struct schema_field FIELD = {.type = SCHEMA_STRING, .words = words};
+	static char last[64];
+	const char *both = "expected \"" LONG33 "\" or \"" LONG33 "\" or \"";
+	size_t room = 128 - strlen(both) - 1;
+
+	(void)state;
+	words[2] = last;
+	memset(last, 'w', room);
+	check(&FIELD, "\"\"");
+	assert_int_equal(report.count, 1);
+	assert_int_equal(strlen(report.at[0].detail), 128);
+	assert_memory_equal(report.at[0].detail, both, strlen(both));
+	assert_int_equal(strspn(report.at[0].detail + strlen(both), "w"), room);
+	assert_string_equal(report.at[0].detail + 127, "\"");
+	last[room] = 'w';
+	check(&FIELD, "\"\"");
+	assert_int_equal(strlen(report.at[0].detail), 128);
+	assert_string_equal(report.at[0].detail + 127, "w");
+}
+
 /* A string that is judged must fit whole. */
 static void test_judged_long(void **state)
 {
@@ -332,6 +415,8 @@ static void test_nearest(void **state)
 		{"Colour", "colour"}, {"colouress", NULL},
 		{"oclour", "colour"}, {"count", "count"},
 		{"conut", "count"},   {"shared", "share"},
+		{"xcolour", "colour"}, {"xycolour", "colour"},
+		{"colourxy", "colour"}, {"xyzcolour", NULL},
 		{"", NULL},           {"xyz", NULL},
 		{"maps", "map"},      {"colourabcdefghijklmnopqrstuvwxyz0123", NULL},
 	};
@@ -355,6 +440,62 @@ static void test_nearest(void **state)
 	assert_string_equal(schema_nearest(&ITEM, "depe", 4), "deep");
 }
 
+/* The least number of letters put in, left out or changed, as it is defined. */
+static unsigned edits(const char *a, const char *b)
+{
+	unsigned change, put_in, left_out;
+
+	if (*a == '\0' || *b == '\0')
+		return (unsigned)(strlen(a) + strlen(b));
+	change = edits(a + 1, b + 1) + (*a != *b ? 1 : 0);
+	put_in = edits(a, b + 1) + 1;
+	left_out = edits(a + 1, b) + 1;
+	if (put_in < change)
+		change = put_in;
+	return left_out < change ? left_out : change;
+}
+
+/* Every key of at most five of three letters, next to one known key. */
+static void test_nearest_one(void **state)
+{
+	static const char *const KNOWN[] = {"abc", "aab", "abcb", "abcab"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(KNOWN); i++) {
+		const struct schema_field field = {.key = KNOWN[i]};
+		const struct schema_field object = {
+			.type = SCHEMA_OBJECT, .of = &field, .count = 1};
+
+		/* The digits of base 4 of a number, up to the first 0. */
+		for (unsigned number = 0; number < 1024; number++) {
+			char key[6] = "";
+			unsigned rest = number;
+
+			for (size_t k = 0; rest % 4 != 0; k++, rest /= 4)
+				key[k] = (char)('a' + rest % 4 - 1);
+			if (rest != 0)
+				continue;
+			if ((schema_nearest(&object, key, strlen(key)) != NULL) !=
+			    (edits(key, KNOWN[i]) <= 2))
+				fail_msg("%s: %s", KNOWN[i], key);
+		}
+	}
+}
+
+/* Of two that are near the nearer one, of two alike the first. */
+static void test_nearest_of_two(void **state)
+{
+	static const struct schema_field TWO[] = {{.key = "abcd"}, {.key = "abcdef"}};
+	static const struct schema_field OBJECT = {.type = SCHEMA_OBJECT, .of = TWO, .count = 2};
+
+	(void)state;
+	assert_string_equal(schema_nearest(&OBJECT, "abcd", 4), "abcd");
+	assert_string_equal(schema_nearest(&OBJECT, "abce", 4), "abcd");
+	assert_string_equal(schema_nearest(&OBJECT, "abcde", 5), "abcd");
+	assert_string_equal(schema_nearest(&OBJECT, "abcdeg", 6), "abcdef");
+	assert_string_equal(schema_nearest(&OBJECT, "abcdef", 6), "abcdef");
+}
+
 static void test_number(void **state)
 {
 	struct json doc;
@@ -365,6 +506,11 @@ static void test_number(void **state)
 	assert_int_equal(schema_number(&doc, 0, &FIELDS[5]), 500000000);
 	assert_int_equal(schema_number(&doc, 0, &FIELDS[6]), 0);
 	assert_int_equal(schema_number(&doc, JSON_NONE, &FIELDS[4]), 7);
+	json_drop(&doc);
+	parse(&doc, "{\"to5\":0,\"count\":5,\"share\":0.01}");
+	assert_int_equal(schema_number(&doc, 0, &BOUND_FIELDS[6]), 0);
+	assert_int_equal(schema_number(&doc, 0, &FIELDS[4]), 5);
+	assert_int_equal(schema_number(&doc, 0, &FIELDS[5]), 10000000);
 	json_drop(&doc);
 	parse(&doc, "{\"count\":4}");
 	assert_int_equal(schema_number(&doc, 0, &FIELDS[4]), 7);
@@ -396,6 +542,23 @@ static const char EMITTED[] =
 	"\"id\":{\"type\":\"string\"},\"deep\":{\"type\":\"object\"}},\"required\":[\"id\"],"
 	"\"additionalProperties\":false}},\"minProperties\":1,\"additionalProperties\":false}";
 
+static const char BOUNDS_EMITTED[] =
+	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"b\","
+	"\"type\":\"object\",\"properties\":{"
+	"\"least\":{\"type\":\"string\",\"minLength\":2},"
+	"\"one\":{\"type\":\"string\",\"minLength\":1},"
+	"\"most\":{\"type\":\"string\",\"maxLength\":1},"
+	"\"same\":{\"type\":\"string\",\"minLength\":2,\"maxLength\":2},"
+	"\"list\":{\"type\":\"array\",\"minItems\":1,"
+	"\"items\":{\"type\":\"string\",\"maxLength\":3}},"
+	"\"map\":{\"type\":\"object\",\"minProperties\":1,\"maxProperties\":3},"
+	"\"to5\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":5},"
+	"\"to1.5\":{\"type\":\"number\",\"minimum\":0,\"maximum\":1.5},"
+	"\"half\":{\"type\":\"number\",\"minimum\":0.5,\"maximum\":0.5},"
+	"\"zero\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":0},"
+	"\"nought\":{\"type\":\"number\",\"minimum\":0,\"maximum\":0}},"
+	"\"required\":[\"least\",\"one\"],\"additionalProperties\":false}";
+
 static void test_emit(void **state)
 {
 	struct json doc;
@@ -415,6 +578,9 @@ static void test_emit(void **state)
 	schema_emit(&ZERO, "0", &out);
 	assert_text(&out, "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
 	                  "\"title\":\"0\",\"type\":\"integer\",\"minimum\":0,\"maximum\":0}");
+	text_init(&out, out_buffer, sizeof(out_buffer));
+	schema_emit(&BOUNDS, "b", &out);
+	assert_text(&out, BOUNDS_EMITTED);
 }
 
 /* A table as deep as the stack is walked whole, one deeper is refused. */
@@ -433,6 +599,10 @@ static void test_depth(void **state)
 	check(&level[1], "[[[[[[[[\"abc\"]]]]]]]]");
 	assert_int_equal(report.count, 0);
 	assert_text(&out, "[[[[[[[[\"abc\"]]]]]]]]");
+	level[SCHEMA_DEPTH].item = &ZERO; /* a leaf needs no level */
+	check(&level[1], "[[[[[[[[0]]]]]]]]");
+	assert_int_equal(report.count, 0);
+	level[SCHEMA_DEPTH].item = &WORD;
 	check(&level[0], "[[[[[[[[[\"abc\"]]]]]]]]]");
 	assert_int_equal(report.count, 1);
 	assert_int_equal(report.at[0].reason, REASON_JSON_TOO_DEEP);
@@ -462,6 +632,9 @@ int main(void)
 		cmocka_unit_test(test_dropped_long),
 		cmocka_unit_test(test_judged_long),
 		cmocka_unit_test(test_free_map),
+		cmocka_unit_test(test_nearest_one),
+		cmocka_unit_test(test_nearest_of_two),
+		cmocka_unit_test(test_long_note),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

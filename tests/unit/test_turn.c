@@ -208,6 +208,8 @@ static void test_name(void **state)
 		{"\"a\"", true},    {"\"z9_\"", true},       {NAME48, true},
 		{NAME49, false},    {"\"\"", false},         {"\"a\\n\"", false},
 		{NAME50, false},
+		/* A character that the buffer has no room for, behind a whole name. */
+		{"\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijk\xc3\xa9\"", false},
 		{"\"a b\"", false}, {"\"a\\u0000\"", false}, {"\"\\u0061\"", true},
 		{"\"`\"", false},   {"\"{\"", false},        {"\"a/\"", false},
 		{"\"a:\"", false},  {"\"a@\"", false},       {"\"a[\"", false},
@@ -225,25 +227,35 @@ static void test_name(void **state)
 	}
 }
 
+static const char SCHEMA[] =
+	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+	"\"title\":\"cofferdam turn\",\"type\":\"object\",\"properties\":{\"text\":{"
+	"\"type\":\"string\",\"description\":\"the message for the agent\",\"maxLength\":32000},"
+	"\"speaker\":{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\","
+	"\"maxLength\":256},\"name\":{\"type\":\"string\",\"maxLength\":256}},"
+	"\"required\":[\"id\",\"name\"]},\"model\":{\"type\":\"string\"},\"prompt\":{"
+	"\"type\":\"string\"},\"timeZone\":{\"type\":\"string\"},\"tools\":{\"type\":\"array\","
+	"\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\","
+	"\"pattern\":\"^[a-z][a-z0-9_]{0,47}$\"},\"description\":{\"type\":\"string\"},"
+	"\"parameters\":{\"type\":\"object\","
+	"\"description\":\"a JSON Schema, handed on as it is\"}},\"required\":[\"name\","
+	"\"description\",\"parameters\"]}},\"reset\":{\"type\":\"boolean\"},\"mcp\":{"
+	"\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"server\":{"
+	"\"type\":\"string\",\"pattern\":\"^[a-z][a-z0-9_]{0,47}$\"},\"tools\":{"
+	"\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{"
+	"\"type\":\"string\",\"pattern\":\"^[a-z][a-z0-9_]{0,47}$\"},\"description\":{"
+	"\"type\":\"string\"},\"parameters\":{\"type\":\"object\","
+	"\"description\":\"a JSON Schema, handed on as it is\"}},\"required\":[\"name\","
+	"\"description\",\"parameters\"]}}},\"required\":[\"server\",\"tools\"]}}},"
+	"\"required\":[\"text\",\"speaker\",\"model\",\"prompt\",\"timeZone\",\"tools\",\"mcp\"]}";
+
 static void test_schema(void **state)
 {
-	static const char START[] = "{\"$schema\":\"https://json-schema.org/draft/2020-12/"
-				    "schema\",\"title\":\"cofferdam turn\","
-				    "\"type\":\"object\",\"properties\":{\"text\":{\"type\":"
-				    "\"string\",\"description\":\"the "
-				    "message for the agent\",\"maxLength\":32000},";
-	const struct json_limits limits = {1048576, 65536, true};
-	struct json_error error;
-	struct json doc;
-
 	(void)state;
 	text_init(&out, out_buffer, sizeof(out_buffer));
 	turn_schema(&out);
-	assert_true(out.len > strlen(START));
-	assert_memory_equal(out.at, START, strlen(START));
-	assert_true(json_parse(&doc, out.at, out.len, &limits, &error));
-	assert_int_equal(json_count(&doc, json_get(&doc, 0, "required")), 7);
-	json_drop(&doc);
+	assert_int_equal(out.len, sizeof(SCHEMA) - 1);
+	assert_memory_equal(out.at, SCHEMA, sizeof(SCHEMA) - 1);
 }
 
 int main(void)
