@@ -44,10 +44,10 @@ void admit_init(struct admit *admit, const struct launch *plan)
 
 static void show(struct text *to, const char *string)
 {
-	const size_t len = strlen(string);
+	const size_t len = strnlen(string, SHOWN_MAX);
 
-	text_escaped(to, string, len < SHOWN_MAX ? len : SHOWN_MAX);
-	if (len > SHOWN_MAX)
+	text_escaped(to, string, len);
+	if (string[len] != '\0')
 		text_string(to, "...");
 }
 
@@ -109,14 +109,14 @@ static bool read_fields(const char *line, size_t len, struct text *arena, struct
 	return ok;
 }
 
-/* One {"path":…,"mode":…} of the label. */
+/* One {"path":…,"mode":…} of the label.  What is missing, or is no string, is
+ * neither mode, and no path. */
 static bool read_root(const struct json *doc, uint32_t item, struct text *arena, struct held *root)
 {
 	const uint32_t path = json_get(doc, item, "path");
 	const uint32_t mode = json_get(doc, item, "mode");
 
-	if (json_count(doc, item) != 2 || path == JSON_NONE || mode == JSON_NONE ||
-	    json_type(doc, path) != JSON_STRING || json_type(doc, mode) != JSON_STRING)
+	if (json_count(doc, item) != 2)
 		return false;
 	root->read_only = json_equals(doc, mode, "ro");
 	if (!root->read_only && !json_equals(doc, mode, "rw"))
@@ -249,15 +249,15 @@ static const char *odd_field(const struct other *other)
 	return NULL;
 }
 
+/* odd_field has seen to it that the run label is as long as ours. */
 static bool is_ours(const struct launch *plan, const struct other *other)
 {
-	char run[ID_HEX + 1];
+	char run[ID_HEX];
 	struct text text;
 
-	text_init(&text, run, sizeof(run) - 1);
+	text_init(&text, run, sizeof(run));
 	text_hex(&text, plan->nonce, NONCE_BYTES);
-	run[text.len] = '\0';
-	return strcmp(other->field[FIELD_RUN], run) == 0 &&
+	return memcmp(other->field[FIELD_RUN], run, sizeof(run)) == 0 &&
 	       strcmp(other->field[FIELD_STATE], plan->state_id) == 0;
 }
 

@@ -160,12 +160,10 @@ static void judge_user(struct judge *j)
 		report_add(j->report, REASON_USER_RANGE, own ? "/user" : "");
 }
 
-/* The endpoint that the config, the environment or docker's context names.
- * *assumed: nobody could be asked, so it is docker's default. */
+/* The endpoint that the config (then *pointer is set), the environment or docker's
+ * context names; or docker's default when nobody could be asked (then *assumed is). */
 static const char *endpoint_source(struct judge *j, const char **pointer, bool *assumed)
 {
-	*pointer = "";
-	*assumed = false;
 	if (j->config->docker_host != NULL) {
 		*pointer = "/docker/host";
 		return j->config->docker_host;
@@ -183,8 +181,8 @@ static void judge_endpoint(struct judge *j)
 {
 	struct place *place = &j->out->endpoint;
 	uint32_t before = j->report->count + j->report->dropped;
-	const char *pointer;
-	bool assumed;
+	const char *pointer = "";
+	bool assumed = false;
 	const char *url = endpoint_source(j, &pointer, &assumed);
 	const char *path = NULL;
 
@@ -471,11 +469,10 @@ static bool named_in(const char *entry, const char *const *list, size_t count)
 	return false;
 }
 
-/* What the image adds and nothing of ours replaces. */
+/* What the image adds and nothing of ours replaces; *to is empty. */
 static void keep_inherited(const struct inherited *from, const char *const *ours, size_t count,
                            struct inherited *to)
 {
-	to->count = 0;
 	for (uint16_t i = 0; i < from->count && i < INHERITED_MAX; i++)
 		if (!named_in(from->at[i], ours, count))
 			to->at[to->count++] = from->at[i];
@@ -544,7 +541,7 @@ static void freeze(struct judge *j)
 	if (!report_empty(j->report))
 		return;
 	launch->roots_label = build_roots_label(launch, j->arena);
-	if (launch->roots_label == NULL || !build_argv(launch, j->arena))
+	if (!build_argv(launch, j->arena)) /* without the label neither */
 		report_add(j->report, REASON_PLAN_TOO_LARGE, "");
 }
 

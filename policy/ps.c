@@ -12,6 +12,9 @@
 #define LINE_BYTES_MAX 262144
 #define CLAIM_BYTES (ID_HEX + 1) /* with its newline */
 
+/* Follows what was cut. */
+static const char cut[] = "...";
+
 enum field {
 	FIELD_ID,
 	FIELD_STATE_ID,
@@ -38,7 +41,7 @@ static const char *const keys[COLUMNS] = {
 static const struct column {
 	const char *head;
 	enum field field;
-	size_t width;
+	size_t width; /* 0: the last, nothing stands behind it */
 } columns[] = {
 	{"RUN", FIELD_RUN, ID_HEX},   {"STATE", FIELD_STATE, 10},     {"OWNER", FIELD_OWNER, 8},
 	{"MODE", FIELD_MODE, 7},      {"CREATED", FIELD_CREATED, 29}, {"REVISION", FIELD_REVISION, 8},
@@ -108,13 +111,13 @@ static size_t shown_bytes(const struct value *value)
 /* The value, whole or cut and marked. */
 static void show(const struct value *value, bool json, struct text *out)
 {
-	char bytes[SHOWN_MAX + sizeof("...")];
+	char bytes[SHOWN_MAX + sizeof(cut)];
 	size_t len = shown_bytes(value);
 	struct text shown;
 
 	text_init(&shown, bytes, sizeof(bytes));
 	text_bytes(&shown, value->text, len);
-	text_string(&shown, len < value->len ? "..." : "");
+	text_string(&shown, len < value->len ? cut : "");
 	if (json)
 		text_json(out, shown.at, shown.len);
 	else if (shown.len == 0)
@@ -126,7 +129,7 @@ static void show(const struct value *value, bool json, struct text *out)
 /* Blanks up to the column's end, at least two; none after the last. */
 static void pad(struct text *out, size_t start, size_t column)
 {
-	if (column + 1 == SHOWN_COLUMNS)
+	if (columns[column].width == 0)
 		return;
 	text_string(out, "  ");
 	while (!out->full && out->len - start < columns[column].width + 2)

@@ -196,13 +196,19 @@ static void good(void)
 	arena_cap = sizeof(arena_bytes);
 }
 
-static void run(void)
+/* Decides with what the report has already. */
+static void run_on(void)
 {
 	context_asked = 0;
 	image_asked = 0;
 	text_init(&arena, arena_bytes, arena_cap);
-	report_init(&report, CODE_CONFIG, 78);
 	decide(&config, &facts, &options, &asker, &arena, &out, &report);
+}
+
+static void run(void)
+{
+	report_init(&report, CODE_CONFIG, 78);
+	run_on();
 }
 
 static void assert_allowed(void)
@@ -446,14 +452,19 @@ static void name_empty(void)
 {
 	facts.name = "";
 }
-/* A path of one byte more than any may have. */
-static const char *too_long(void)
+/* A path of so many bytes, at most one more than any may have. */
+static const char *long_path(size_t len)
 {
 	static char path[PATH_BYTES_MAX + 2];
 
 	memset(path, 'a', sizeof(path) - 1);
 	path[0] = '/';
+	path[len] = '\0';
 	return path;
+}
+static const char *too_long(void)
+{
+	return long_path(PATH_BYTES_MAX + 1);
 }
 static void private_too_long(void)
 {
@@ -576,6 +587,167 @@ static void test_mode(void **state)
 	assert_string_equal(report.at[0].detail, "the command is for: turn");
 }
 
+/* What a finding says that decide makes itself: whose word it was, and the word. */
+static void test_details(void **state)
+{
+	static const struct {
+		void (*make)(void);
+		const char *detail; /* what it begins with */
+	} DETAILS[] = {
+		{image_not_pinned_one, "docker has: " ID},
+		{entrypoint_with_control, "the entrypoint: /a\\x0a"},
+		{given_entrypoint_with_control, "the entrypoint: /a\\x0ab"},
+		{word_with_control, "a command word: a\\x1b[0m"},
+		{workdir_in_dev, "the config's: /dev/shm"},
+		{workdir_is_sys, "the image's: /sys"},
+		{name_upper_case, "--name: Upper"},
+		{private_unknown, "a private path: /"},
+		{state_file_unknown, "the state file: /"},
+		{agent_too_long, "the SSH agent's socket: /aaa"},
+		{socket_in_mount, "the socket: /"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(DETAILS); i++) {
+		good();
+		DETAILS[i].make();
+		run();
+		assert_int_equal(report.count, 1);
+		assert_memory_equal(report.at[0].detail, DETAILS[i].detail,
+		                    strlen(DETAILS[i].detail));
+	}
+}
+
+/* Whatever is guarded, in its order; the endpoint, here the second engine, has a
+ * rule of its own. */
+static const char *const GUARDED[] = {
+	"a private path: /none/private",
+	"the state file: /none/state.json",
+	"an engine's socket: /run/docker.sock",
+	"an engine's socket: /run/podman/podman.sock",
+	"an engine's socket: /run/containerd/containerd.sock",
+	"an engine's socket: /run/k3s/containerd/containerd.sock",
+	"an engine's socket: /run/crio/crio.sock",
+	"an engine's socket: /run/buildkit/buildkitd.sock",
+	"an engine's socket: /run/libvirt/libvirt-sock",
+	"an engine's socket: /var/run/libvirt/libvirt-sock",
+	"an engine's socket: /var/lib/lxd/unix.socket",
+	"an engine's socket: /var/lib/incus/unix.socket",
+	"an engine's socket: /var/snap/lxd/common/lxd/unix.socket",
+	"an engine's socket: /run/dbus/system_bus_socket",
+	"an engine's socket: /run/systemd/private",
+	"a socket of your own: /run/user/1234/docker.sock",
+	"a socket of your own: /run/user/1234/podman/podman.sock",
+	"a socket of your own: /run/user/1234/bus",
+	"a socket of your own: /run/user/1234/gnupg",
+	"a socket of your own: /run/user/1234/systemd/private",
+	"secrets in your home: /none/home/.ssh",
+	"secrets in your home: /none/home/.gnupg",
+	"secrets in your home: /none/home/.aws",
+	"secrets in your home: /none/home/.azure",
+	"secrets in your home: /none/home/.docker",
+	"secrets in your home: /none/home/.kube",
+	"secrets in your home: /none/home/.config/gcloud",
+	"secrets in your home: /none/home/.config/gh",
+	"secrets in your home: /none/home/.netrc",
+	"secrets in your home: /none/home/.git-credentials",
+	"secrets in your home: /none/home/.password-store",
+	"secrets in your home: /none/home/.local/share/keyrings",
+	"the SSH agent's socket: /none/agent",
+	"the config file: /none/config.json",
+	"the audit file: /none/audit",
+	"the worker's log: /none/log",
+	"the cofferdam program: /none/bin/cofferdam",
+	"the cofferdam-policy program: /none/bin/cofferdam-policy",
+	"the docker program: /none/bin/docker",
+	"the state directory: /none/state",
+};
+
+/* The one mount is /, which holds them all. */
+static void around_everything(void)
+{
+	good();
+	options.offline = true;
+	config.docker_host = "unix:///var/run/docker.sock";
+	config.mount_count = 1;
+	config.mount[0].host = "/";
+	config.private_count = 1;
+	config.private_path[0] = "/none/private";
+	config.private_path[1] = "/none/behind";
+	config.state_file = "/none/state.json";
+	facts.uid = 1234;
+	facts.home = "/none/home";
+	facts.ssh_auth_sock = "/none/agent";
+	facts.config = "/none/config.json";
+	facts.audit = "/none/audit";
+	facts.worker_err = "/none/log";
+	facts.executor = "/none/bin/cofferdam";
+	facts.policy = "/none/bin/cofferdam-policy";
+	facts.docker = "/none/bin/docker";
+	facts.state_dir = "/none/state";
+}
+
+static void test_guarded(void **state)
+{
+	(void)state;
+	around_everything();
+	run();
+	assert_int_equal(report.count, COUNT(GUARDED) + 2);
+	assert_int_equal(report.at[0].reason, REASON_MOUNT_ROOT);
+	for (size_t i = 0; i < COUNT(GUARDED); i++) {
+		assert_int_equal(report.at[i + 1].reason, REASON_MOUNT_PROTECTED);
+		assert_string_equal(report.at[i + 1].pointer, "/mounts/0/host");
+		assert_string_equal(report.at[i + 1].detail, GUARDED[i]);
+	}
+	assert_int_equal(report.at[COUNT(GUARDED) + 1].reason, REASON_ENDPOINT_INSIDE);
+	assert_string_equal(report.at[COUNT(GUARDED) + 1].pointer, "/mounts/0/host");
+	assert_string_equal(report.at[COUNT(GUARDED) + 1].detail,
+	                    "the socket: /var/run/docker.sock");
+	/* Without a home there are no secrets in it, above all not below /. */
+	around_everything();
+	facts.home = "";
+	run();
+	assert_int_equal(report.count, COUNT(GUARDED) + 2 - 12);
+	/* An endpoint that was refused is guarded like any other path. */
+	around_everything();
+	config.docker_host = "unix:///none/.docker/run/docker.sock";
+	facts.ssh_auth_sock = "/none/.docker/run/docker.sock";
+	run();
+	assert_int_equal(report.at[0].reason, REASON_ENDPOINT_DESKTOP);
+	assert_int_equal(report.count, COUNT(GUARDED) + 3); /* and the second engine */
+}
+
+/* As many private paths as there may be: the last one of them is guarded, and
+ * the last of all. */
+static void test_guarded_all(void **state)
+{
+	static char host[PRIVATE_MAX][32];
+	static const char *const INSIDE[] = {"/none/p63/work", "/none/state/work"};
+	static const char *const DETAIL[] = {"a private path: /none/p63",
+		                             "the state directory: /none/state"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(INSIDE); i++) {
+		around_everything();
+		config.docker_host = "unix:///none/docker.sock"; /* so that no engine is left out */
+		config.mount[0].host = INSIDE[i];
+		config.private_count = PRIVATE_MAX;
+		for (unsigned k = 0; k < PRIVATE_MAX; k++) {
+			(void)snprintf(host[k], sizeof(host[k]), "/none/p%u", k);
+			config.private_path[k] = host[k];
+		}
+		run();
+		assert_int_equal(report.count, 1);
+		assert_string_equal(report.at[0].detail, DETAIL[i]);
+	}
+	/* No more than there may be: what stands behind them is the state file. */
+	config.private_count = PRIVATE_MAX + 1;
+	config.mount[0].host = "/none/state.json";
+	run();
+	assert_int_equal(report.count, 1);
+	assert_string_equal(report.at[0].detail, "the state file: /none/state.json");
+}
+
 static void test_five_faults(void **state)
 {
 	static const enum reason expected[] = {REASON_CONFIG_MODE, REASON_ENDPOINT_SCHEME,
@@ -614,8 +786,6 @@ static void blamed(const char *id)
 	config.private_path[0] = "relative";
 	config.state_file = "relative";
 	config.uid = 0;
-	context_asked = image_asked = 0;
-	text_init(&arena, arena_bytes, sizeof(arena_bytes));
 	report_init(&report, CODE_CONFIG, 78);
 	report_add(&report, REASON_MOUNT_RELATIVE, "/mounts/0/host");
 	report_add(&report, REASON_ENDPOINT_SCHEME, "/docker/host");
@@ -623,7 +793,7 @@ static void blamed(const char *id)
 	report_add(&report, REASON_PRIVATE_PATH, "/privatePaths/0");
 	report_add(&report, REASON_PRIVATE_PATH, "/stateFile");
 	report_add(&report, REASON_USER_ROOT, id);
-	decide(&config, &facts, &options, &asker, &arena, &out, &report);
+	run_on();
 	assert_int_equal(report.count, 6);
 	assert_int_equal(out.launch.argv.count, 0);
 }
@@ -647,25 +817,66 @@ static void test_lacking(void **state)
 		config.mount[0].host = NULL;
 		config.mount[1].guest = NULL;
 		config.session_key = NULL;
-		context_asked = image_asked = 0;
-		text_init(&arena, arena_bytes, sizeof(arena_bytes));
 		report_init(&report, CODE_CONFIG, 78);
 		report_add(&report, REASON_IMAGE_GRAMMAR, "/image");
-		decide(&config, &facts, &options, &asker, &arena, &out, &report);
+		run_on();
 		assert_int_equal(report.count, 1);
 		assert_non_null(out.launch.endpoint);
 		assert_int_equal(image_asked, 0);
 		assert_int_equal(out.launch.root_count, 0);
 		assert_string_equal(out.launch.session, "");
 	}
-	/* Unless it is another part that was wrong: then it is asked for. */
+	/* Unless it is another part that was wrong: then it is asked for, if it is there. */
+	for (size_t i = 0; i < COUNT(IMAGES); i++) {
+		good();
+		config.image = IMAGES[i];
+		report_init(&report, CODE_CONFIG, 78);
+		report_add(&report, REASON_NAME_GRAMMAR, "/name");
+		run_on();
+		assert_int_equal(image_asked, i);
+		assert_int_equal(report.count, 1);
+	}
+}
+
+/* A finding that has no place, or one in another place, silences no rule. */
+static void test_not_blamed(void **state)
+{
+	(void)state;
 	good();
+	config.docker_host = NULL;
+	facts.docker_host = with("unix://", in("s/docker.sock"));
+	config.user_given = false;
+	facts.uid = 0;
 	report_init(&report, CODE_CONFIG, 78);
-	text_init(&arena, arena_bytes, sizeof(arena_bytes));
-	report_add(&report, REASON_NAME_GRAMMAR, "/name");
-	context_asked = image_asked = 0;
-	decide(&config, &facts, &options, &asker, &arena, &out, &report);
-	assert_int_equal(image_asked, 1);
+	report_add(&report, REASON_NAME_GRAMMAR, "");
+	report_add(&report, REASON_USER_ROOT, "/user/uid");
+	run_on();
+	assert_non_null(out.launch.endpoint);
+	assert_int_equal(report.count, 3);
+	assert_int_equal(report.at[2].reason, REASON_USER_ROOT);
+	assert_string_equal(report.at[2].pointer, "");
+}
+
+/* A report that is full hides neither that an endpoint was in order nor that it
+ * was not. */
+static void test_full_report(void **state)
+{
+	static const uint32_t FOUND[] = {REPORT_MAX - 1, REPORT_MAX, REPORT_MAX + 1};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * COUNT(FOUND); i++) {
+		bool in_order = i % 2 == 0;
+
+		good();
+		if (!in_order)
+			no_socket();
+		report_init(&report, CODE_CONFIG, 78);
+		for (uint32_t k = 0; k < FOUND[i / 2]; k++)
+			report_add(&report, REASON_NAME_GRAMMAR, "/name");
+		run_on();
+		assert_int_equal(out.launch.endpoint != NULL, in_order);
+		assert_int_equal(report.count + report.dropped, FOUND[i / 2] + !in_order);
+	}
 }
 
 /* Counts beyond what a config or an image holds are not believed. */
@@ -676,6 +887,7 @@ static void test_counts(void **state)
 
 	(void)state;
 	good();
+	config.init = true; /* stands right behind the environment */
 	secret = in("secret");
 	config.entrypoint = "/agent";
 	config.command_given = true;
@@ -793,6 +1005,14 @@ static void test_endpoint_assumed(void **state)
 		assert_int_equal(report.at[0].reason, REASON_ENDPOINT_SOCKET);
 		assert_null(out.launch.endpoint);
 	}
+	/* What is there must be one, whoever named it. */
+	make_file(in("home/var/run/docker.sock"));
+	nobody_to_ask();
+	config.mount_count = 0;
+	run_below(in("home"));
+	assert_int_equal(unlink(in("home/var/run/docker.sock")), 0);
+	assert_int_equal(report.count, 1);
+	assert_int_equal(report.at[0].reason, REASON_ENDPOINT_SOCKET);
 }
 
 static void test_endpoint_length(void **state)
@@ -838,6 +1058,8 @@ static const struct composition COMPOSITIONS[] = {
 	{"x", 0, 0, 2, "x"},
 	{NULL, -1, 0, 0, NULL},
 	{NULL, 0, 0, 2, NULL},
+	{NULL, 1, 0, 0, "c1"},
+	{NULL, -1, 0, 1, "i1"},
 };
 
 static void put_words(struct words *words, int count, const char *const *from)
@@ -845,6 +1067,7 @@ static void put_words(struct words *words, int count, const char *const *from)
 	words->count = (uint16_t)(count > 0 ? count : 0);
 	for (int i = 0; i < count; i++)
 		words->at[i] = from[i];
+	words->at[words->count] = "behind";
 }
 
 static void test_composition(void **state)
@@ -890,6 +1113,32 @@ static void test_script(void **state)
 	assert_string_equal(out.launch.command.at[0], "set -e\n\ttrue");
 }
 
+/* One byte, as a word of its own and behind a slash, and as an entrypoint. */
+static void test_bytes(void **state)
+{
+	(void)state;
+	for (int byte = 1; byte <= UINT8_MAX; byte++) {
+		char text[][4] = {{(char)byte}, {'/', (char)byte}};
+		bool blank = byte == '\t' || byte == '\n';
+		bool character = byte >= ' ' && byte < 0x7f;
+
+		for (size_t i = 0; i < COUNT(text); i++) {
+			good();
+			options.offline = true;
+			image.command.count = 1;
+			image.command.at[0] = text[i];
+			run();
+			assert_int_equal(report_empty(&report), character || blank);
+			good();
+			options.offline = true;
+			image.entrypoint.at[0] = text[i];
+			run();
+			assert_int_equal(report_empty(&report),
+			                 character && (byte != '-' || i > 0));
+		}
+	}
+}
+
 static void test_words_max(void **state)
 {
 	(void)state;
@@ -898,6 +1147,13 @@ static void test_words_max(void **state)
 	image.command.count = 1; /* the entrypoint is one, the rest exactly fits */
 	assert_allowed();
 	assert_int_equal(out.launch.command.count, WORDS_MAX);
+
+	config.command_given = true;
+	config.command = image.entrypoint; /* one too many, and the config's */
+	run();
+	assert_int_equal(report.count, 1);
+	assert_int_equal(report.at[0].reason, REASON_PLAN_TOO_LARGE);
+	assert_string_equal(report.at[0].pointer, "/command");
 }
 
 static void test_workdir(void **state)
@@ -911,6 +1167,9 @@ static void test_workdir(void **state)
 	image.workdir = "/proc";
 	assert_allowed();
 	assert_string_equal(out.launch.workdir, "/w");
+	config.workdir = long_path(PATH_BYTES_MAX);
+	assert_allowed();
+	assert_int_equal(strlen(out.launch.workdir), PATH_BYTES_MAX);
 }
 
 /* --- the rest --- */
@@ -925,6 +1184,15 @@ static void test_unknown_image(void **state)
 	assert_string_equal(out.launch.image_id, "worker:1");
 	assert_string_equal(out.launch.workdir, "/");
 	assert_null(out.launch.entrypoint);
+	/* Whose entrypoint it will follow is not known: it stays whole. */
+	config.command_given = true;
+	config.command.count = 2;
+	config.command.at[0] = "c1";
+	config.command.at[1] = "c2";
+	assert_allowed();
+	assert_null(out.launch.entrypoint);
+	assert_int_equal(out.launch.command.count, 2);
+	assert_string_equal(out.launch.command.at[0], "c1");
 	config.image_id = ID;
 	config.entrypoint = "/agent";
 	assert_allowed();
@@ -936,6 +1204,8 @@ static void test_pin(void **state)
 {
 	(void)state;
 	good();
+	assert_allowed();
+	assert_string_equal(out.launch.image_id, ID); /* never the reference */
 	config.image_id = ID;
 	assert_allowed();
 	assert_true(out.image_known);
@@ -945,21 +1215,31 @@ static void test_pin(void **state)
 
 static void test_environment(void **state)
 {
+	static const char *const LABELS[] = {
+		"maintainer=me",
+		"dev.cofferdam.state=forged",
+		"dev.cofferdam.run=forged",
+		"dev.cofferdam.mode=turn",
+		"dev.cofferdam.session=",
+		"dev.cofferdam.revision=7",
+		"dev.cofferdam.roots=[]",
+		"dev.cofferdam.runs=mine",
+	};
+
 	(void)state;
 	good();
 	config.env_count = 2;
 	config.env[0] = "A=1";
 	config.env[1] = "PATHS=x";
+	config.env[2] = "BEHIND=x";
 	image.env.count = 5;
 	image.env.at[0] = "PATH=/bin";
 	image.env.at[1] = "HOME=/root";
 	image.env.at[2] = "A=0";
 	image.env.at[3] = "AB=0";
 	image.env.at[4] = "BARE";
-	image.labels.count = 3;
-	image.labels.at[0] = "maintainer=me";
-	image.labels.at[1] = "dev.cofferdam.run=forged";
-	image.labels.at[2] = "dev.cofferdam.runs=mine";
+	image.labels.count = COUNT(LABELS);
+	memcpy(image.labels.at, LABELS, sizeof(LABELS));
 	assert_allowed();
 	assert_int_equal(out.launch.env_count, 3);
 	assert_string_equal(out.launch.env[0], "HOME=/tmp/home");
@@ -1003,6 +1283,34 @@ static void test_user(void **state)
 	assert_int_equal(out.launch.gid, ID_MAX);
 }
 
+static void test_user_range(void **state)
+{
+	static const struct {
+		uint32_t id;
+		enum reason reason;
+	} IDS[] = {
+		{0, REASON_USER_ROOT},
+		{ID_MIN, REASON_NONE},
+		{ID_MAX, REASON_NONE},
+		{ID_MAX + 1U, REASON_USER_RANGE},
+		{UINT32_MAX, REASON_USER_RANGE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * COUNT(IDS); i++) {
+		uint32_t id = IDS[i / 2].id;
+		enum reason reason = IDS[i / 2].reason;
+
+		good();
+		config.uid = i % 2 == 0 ? id : 1501;
+		config.gid = i % 2 == 0 ? 1502 : id;
+		run();
+		assert_int_equal(report.count, reason != REASON_NONE);
+		if (reason != REASON_NONE)
+			assert_int_equal(report.at[0].reason, reason);
+	}
+}
+
 static void test_roots(void **state)
 {
 	struct stat st;
@@ -1037,6 +1345,7 @@ static void test_session(void **state)
 	config.session_revision = 7;
 	config.init = true;
 	config.docker_runtime = "runsc";
+	config.audit_optional = true;
 	config.mount_count = 1;
 	config.mount[0] = (struct config_mount){ in("grant"), "/workspace", false };
 	assert_allowed();
@@ -1044,6 +1353,7 @@ static void test_session(void **state)
 	assert_string_equal(out.launch.session, "k");
 	assert_int_equal(out.launch.revision, 7);
 	assert_true(out.launch.init);
+	assert_true(out.launch.audit_optional);
 	assert_string_equal(out.launch.runtime, "runsc");
 	assert_string_equal(out.launch.state_id, ZEROS);
 	assert_true(out.launch.limits.memory_bytes == MEMORY_BYTES_MIN);
@@ -1109,6 +1419,48 @@ static void test_arena(void **state)
 	good();
 	arena_cap = needed;
 	assert_allowed();
+	/* It holds C strings, one right behind another. */
+	assert_ptr_equal(out.launch.endpoint, arena_bytes);
+	assert_string_equal(arena_bytes + strlen(arena_bytes) + 1, "/mounts/0/host");
+}
+
+/* That there was no room is said as well, whatever else was wrong. */
+static void test_arena_too(void **state)
+{
+	(void)state;
+	good();
+	arena_cap = 0;
+	name_upper_case();
+	run();
+	assert_int_equal(report.at[0].reason, REASON_PLAN_TOO_LARGE);
+	assert_string_equal(report.at[0].pointer, "");
+	assert_int_equal(report.at[report.count - 1].reason, REASON_NAME_GRAMMAR);
+}
+
+/* A label of the roots that is too long for docker, in an arena that had room. */
+static void test_label_too_long(void **state)
+{
+	static char host[MOUNTS_MAX][PATH_BYTES_MAX + 1];
+	size_t len = ROOTS_LABEL_MAX / MOUNTS_MAX;
+
+	(void)state;
+	good();
+	options.offline = true;
+	config.mount_count = MOUNTS_MAX;
+	for (unsigned i = 0; i < MOUNTS_MAX; i++) {
+		memset(host[i], 'a', len);
+		memcpy(host[i], "/none/", 6);
+		host[i][6] = (char)('A' + i / 10);
+		host[i][7] = (char)('0' + i % 10);
+		for (size_t at = 100; at < len; at += 100)
+			host[i][at] = '/';
+		config.mount[i] = (struct config_mount){host[i], "/workspace", false};
+	}
+	run();
+	assert_false(arena.full);
+	assert_int_equal(report.count, 1);
+	assert_int_equal(report.at[0].reason, REASON_PLAN_TOO_LARGE);
+	assert_string_equal(report.at[0].pointer, "");
 }
 
 int main(void)
@@ -1117,14 +1469,20 @@ int main(void)
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_five_faults),
 		cmocka_unit_test(test_mode),
+		cmocka_unit_test(test_details),
+		cmocka_unit_test(test_guarded),
+		cmocka_unit_test(test_guarded_all),
 		cmocka_unit_test(test_blamed),
 		cmocka_unit_test(test_lacking),
+		cmocka_unit_test(test_not_blamed),
+		cmocka_unit_test(test_full_report),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_endpoint_order),
 		cmocka_unit_test(test_endpoint_assumed),
 		cmocka_unit_test(test_endpoint_length),
 		cmocka_unit_test(test_composition),
 		cmocka_unit_test(test_script),
+		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_words_max),
 		cmocka_unit_test(test_workdir),
 		cmocka_unit_test(test_unknown_image),
@@ -1132,11 +1490,14 @@ int main(void)
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_name),
 		cmocka_unit_test(test_user),
+		cmocka_unit_test(test_user_range),
 		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_session),
 		cmocka_unit_test(test_offline),
 		cmocka_unit_test(test_agent_unknown),
 		cmocka_unit_test(test_arena),
+		cmocka_unit_test(test_arena_too),
+		cmocka_unit_test(test_label_too_long),
 	};
 
 	return cmocka_run_group_tests(tests, make_tree, remove_tree);

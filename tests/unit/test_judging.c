@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../../policy/judging.h"
+#include "pool.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -313,6 +314,7 @@ static void test_image(void **state)
 	assert_true(read_image("{\"Id\":\"sha256:" HEX64 "\",\"Os\":\"linux\"}\n", &image));
 	assert_true(report_empty(&judging.report));
 	assert_string_equal(image.id, "sha256:" HEX64);
+	assert_pool_free();
 	assert_false(read_image("", &image));
 	assert_non_null(strstr(judging.report.at[0].detail, "docker image inspect"));
 
@@ -341,6 +343,7 @@ static void test_again(void **state)
 	assert_true(judging.config.best_effort);
 	begin(CONFINE_FULL);
 	assert_false(judging.config.best_effort);
+	assert_pool_free();
 }
 
 int main(void)

@@ -3,11 +3,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "../../policy/ps.h"
+#include "pool.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -41,6 +43,16 @@ static const char *written(void)
 	return buffer;
 }
 
+/* What is not such lines is not kept at all. */
+static void assert_held(const char *text, size_t len, bool good)
+{
+	struct ps ps;
+
+	assert_int_equal(ps_init(&ps, text, len), good);
+	assert_ptr_equal(ps.held, good ? text : NULL);
+	assert_int_equal(ps.len, good && text != NULL ? len : 0);
+}
+
 static void test_held(void **state)
 {
 	static const struct {
@@ -59,14 +71,31 @@ static void test_held(void **state)
 		{"0123456789abcdef0123456789abcdeg\n", false},
 		{STATE "0\n", false},
 		{STATE "\n0123456789abcde 0123456789abcdef\n", false},
+		{"0123456789abcde 0123456789abcdef\n" RUN "\n", false},
 	};
-	struct ps ps;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(CASES); i++)
-		assert_int_equal(ps_init(&ps, CASES[i].text, strlen(CASES[i].text)),
-		                 CASES[i].good);
-	assert_true(ps_init(&ps, NULL, 0));
+		assert_held(CASES[i].text, strlen(CASES[i].text), CASES[i].good);
+	for (size_t len = 0; len <= 99; len++) /* and what stands behind is no part of it */
+		assert_held(STATE "\n" RUN "\n" RUN2 "\n", len, len > 0 && len % 33 == 0);
+	for (size_t len = 0; len <= 33; len += 33)
+		assert_held(NULL, len, true);
+}
+
+/* Any byte in any place of a line. */
+static void test_held_bytes(void **state)
+{
+	(void)state;
+	for (size_t at = 0; at <= 32; at++) {
+		for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
+			char text[] = STATE "\n";
+			bool digit = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f');
+
+			text[at] = (char)byte;
+			assert_held(text, strlen(STATE "\n"), at < 32 ? digit : byte == '\n');
+		}
+	}
 }
 
 static void test_owner(void **state)
@@ -110,6 +139,22 @@ static void test_owner(void **state)
 	}
 }
 
+/* A claim right behind those that are held is not held. */
+static void test_owner_behind(void **state)
+{
+	static const char LINE_OF_RUN[] = LINE(STATE, RUN, "s", "n");
+	struct ps ps;
+
+	(void)state;
+	for (size_t claims = 1; claims <= 3; claims++) {
+		assert_true(ps_init(&ps, STATE "\n" RUN2 "\n" RUN "\n", 33 * claims));
+		begin();
+		assert_true(ps_line(&ps, LINE_OF_RUN, strlen(LINE_OF_RUN), true, &out));
+		assert_string_equal(written(), claims == 3 ? JSON(STATE, RUN, "s", "n", "alive")
+		                                           : JSON(STATE, RUN, "s", "n", "orphaned"));
+	}
+}
+
 static void test_table(void **state)
 {
 	static const char LINE_ODD[] = LINE(STATE, RUN, "a\\n\\u202e\\\\", "");
@@ -132,6 +177,33 @@ static void test_table(void **state)
 	assert_true(ps_line(&ps, LINE_ODD, strlen(LINE_ODD), true, &out));
 	assert_string_equal(written(),
 	                    JSON(STATE, RUN, "a\\u000a\\u202e\\\\", "", "unknown"));
+}
+
+/* Two blanks stand even behind what is wider than its column. */
+static void test_wide(void **state)
+{
+#define NAME43 "1234567890123456789012345678901234567890123"
+	static const char WIDE[] = "[\"\",\"\",\"" RUN "f\",\"sessions\",\"s\",\"123456789\","
+	                           "\"running-now\",\"" NAME43 "\",\"" CREATED "+\"]";
+	const struct ps ps = {NULL, 0};
+
+	(void)state;
+	begin();
+	assert_true(ps_line(&ps, WIDE, strlen(WIDE), false, &out));
+	assert_string_equal(written(), RUN "f  running-now  unknown   sessions  " CREATED "+"
+	                               "  123456789  " NAME43 "  s\n");
+}
+
+/* What no launcher of ours writes, and JSON allows: shown, too. */
+static void test_surrogate(void **state)
+{
+	static const char ODD[] = LINE(STATE, RUN, "\\ud800", "n");
+	const struct ps ps = {NULL, 0};
+
+	(void)state;
+	begin();
+	assert_true(ps_line(&ps, ODD, strlen(ODD), true, &out));
+	assert_string_equal(written(), JSON(STATE, RUN, "\\ud800", "n", "unknown"));
 }
 
 /* A line whose session is so many times "a" and then this character. */
@@ -182,6 +254,45 @@ static void test_cut(void **state)
 	}
 }
 
+/* The last value of a line is whole, whatever an earlier line left behind it. */
+static void test_cut_last(void **state)
+{
+	static const char *const AFTER[] = {"\xc3\xa9", ""};
+	const struct ps ps = {NULL, 0};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(AFTER); i++) {
+		char line[512], expected[512], value[193];
+
+		memset(value, 'c', sizeof(value) - 1);
+		value[i == 0 ? 191 : 192] = '\0';
+		(void)snprintf(line, sizeof(line),
+		               "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"%s%s\"]", value, AFTER[i]);
+		(void)snprintf(expected, sizeof(expected), "\"created\":\"%s%s\",", value,
+		               i == 0 ? "..." : "");
+		begin();
+		assert_true(ps_line(&ps, line, strlen(line), true, &out));
+		assert_non_null(strstr(written(), expected));
+	}
+}
+
+/* A line may have 262144 bytes, blanks among them. */
+static void test_bytes(void **state)
+{
+	static const char EMPTY[] = "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"]";
+	static char line[262144 + 1];
+	const struct ps ps = {NULL, 0};
+
+	(void)state;
+	memset(line, ' ', sizeof(line));
+	memcpy(line, EMPTY, sizeof(EMPTY) - 1);
+	for (size_t more = 0; more <= 1; more++) {
+		begin();
+		assert_int_equal(ps_line(&ps, line, 262144 + more, true, &out), more == 0);
+	}
+	assert_pool_free();
+}
+
 /* A text without room for the head says so, and has what fitted of it. */
 static void test_full(void **state)
 {
@@ -226,6 +337,7 @@ static void test_not_a_line(void **state)
 		assert_false(ps_line(&ps, LINES[i], strlen(LINES[i]), i % 2 == 0, &out));
 		assert_int_equal(out.len, 0);
 	}
+	assert_pool_free();
 }
 
 int main(void)
@@ -234,6 +346,9 @@ int main(void)
 		cmocka_unit_test(test_held),  cmocka_unit_test(test_owner),
 		cmocka_unit_test(test_table), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_not_a_line), cmocka_unit_test(test_full),
+		cmocka_unit_test(test_held_bytes), cmocka_unit_test(test_owner_behind),
+		cmocka_unit_test(test_wide),  cmocka_unit_test(test_surrogate),
+		cmocka_unit_test(test_cut_last), cmocka_unit_test(test_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
