@@ -36,6 +36,7 @@ bool audit_say(struct audit *audit, enum audit_event event, const char *run,
 	               utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min,
 	               utc.tm_sec, now.tv_nsec / 1000, ++audit->seq, names[event], run, container,
 	               code, oom ? "true" : "false");
-	return len > 0 && (size_t)len < sizeof(line) && audit_wait(audit) &&
+	/* a negative one is a great one, too */
+	return (size_t)len < sizeof(line) && audit_wait(audit) &&
 	       write(audit->fd, line, (size_t)len) == len;
 }

@@ -7,7 +7,7 @@
 
 #include "engine.h"
 
-#define WORDS 14
+#define WORDS 13 /* of the longest */
 #define VARIABLES 8
 
 /* The holes: told by their address, never by what they hold. */
@@ -109,7 +109,7 @@ static void run(struct child *child, const struct docker *docker, enum docker_co
 {
 	const char *argv[WORDS + 1] = {NULL};
 
-	for (int i = 0; i < WORDS && table[command][i] != NULL; i++)
+	for (int i = 0; i < WORDS; i++)
 		argv[i] = fill(docker, table[command][i], with);
 	start(child, docker, argv, command == DOCKER_CONTEXT, fd);
 }

@@ -91,7 +91,7 @@ static void take_word(const char **text, const char *before, const char *set, ch
 	size_t len = strncmp(*text, before, skip) == 0 ? strspn(*text + skip, set) : 0;
 
 	len = len < SAY_WORD ? len : 0;
-	memcpy(to, *text + (len > 0 ? skip : 0), len);
+	memcpy(to, *text + skip, len); /* of no byte: skip is within a buffer of ours */
 	to[len] = '\0';
 	*text += len > 0 ? skip + len : 0;
 }
@@ -117,12 +117,8 @@ bool say_refusal(const char *bytes, size_t len, char *code, char *reason)
 
 bool say_refuses(int status)
 {
-	static const int statuses[] = {65, 66, 69, 70, 75, 76, 77, 78};
-	bool found = false;
-
-	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
-		found = found || status == statuses[i];
-	return found;
+	return status == 65 || status == 66 || status == 69 || status == 70 ||
+	       (status >= 75 && status <= 78);
 }
 
 bool say_plain(const char *bytes, size_t len)

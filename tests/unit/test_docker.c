@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../../executor/docker.h"
@@ -18,8 +21,12 @@
 
 /*
  * This program is the docker that it runs: called so, it prints its words and
- * its environment, one a line, and what its standard input held.
+ * its environment, one a line, and what its standard input held.  What it says
+ * on its standard error is how many other descriptors it has.
  */
+
+#define NO_OTHERS "0 more\n"
+#define DESCRIPTORS 64 /* that are looked for */
 
 #define ENDPOINT "unix:///run/e.sock"
 #define STATE_ID "00112233445566778899aabbccddeeff"
@@ -35,7 +42,11 @@ static int show(char **argv)
 {
 	char input[64];
 	ssize_t len = read(STDIN_FILENO, input, sizeof(input));
+	int more = 0;
 
+	for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS; fd++)
+		more += fcntl(fd, F_GETFD) >= 0;
+	fprintf(stderr, "%d more\n", more);
 	for (; *argv != NULL; argv++)
 		puts(*argv);
 	puts("--");
@@ -48,9 +59,12 @@ static int show(char **argv)
 
 static const char *finished(struct child *child)
 {
+	char error[16];
+
 	assert_int_equal(child_wait(child, 1, -1, 0, child_now() + 20000), CHILD_DONE);
 	assert_int_equal(child->status, 0);
-	assert_int_equal(child_length(child->err), 0);
+	child_read(child->err, error, sizeof(error));
+	assert_string_equal(error, NO_OTHERS);
 	assert_in_range(child_read(child->out, output, sizeof(output)), 1, sizeof(output) - 2);
 	child_finish(child);
 	return output;
@@ -67,10 +81,12 @@ static const char *said(enum docker_command command, const char *with)
 static int set_up(void **state)
 {
 	ssize_t len = readlink("/proc/self/exe", docker.path, sizeof(docker.path) - 1);
+	int own = memfd_create("stdin", 0); /* which no docker reads */
 
 	(void)state;
 	docker_environment(&docker, "/s", STATE_ID);
-	return len > 0 && child_set_up() ? 0 : -1;
+	return len > 0 && child_set_up() && pwrite(own, "own\n", 4, 0) == 4 &&
+	       dup2(own, STDIN_FILENO) == STDIN_FILENO ? 0 : -1;
 }
 
 static void formats_are_those_that_policy_reads(void **state)
@@ -203,7 +219,7 @@ static void create_is_as_frozen(void **state)
 
 static void descriptors_are_handed_on(void **state)
 {
-	char expected[512], got[512] = "";
+	char expected[512], got[512] = "", error[16];
 	struct child child;
 	int in[2], out[2];
 
@@ -215,6 +231,8 @@ static void descriptors_are_handed_on(void **state)
 	assert_int_equal(child_wait(&child, 1, -1, 0, child_now() + 20000), CHILD_DONE);
 	assert_int_equal(child.status, 0);
 	assert_int_equal(child.out, -1);
+	child_read(child.err, error, sizeof(error));
+	assert_string_equal(error, NO_OTHERS);
 	child_finish(&child);
 	assert_true(read(out[0], got, sizeof(got) - 1) > 0);
 	snprintf(expected, sizeof(expected), "%s--\n" OUR_ENVIRONMENT "--\nhello\n",
@@ -245,12 +263,31 @@ static void attached_between_three_descriptors(void **state)
 	assert_true(read(out[0], got, sizeof(got) - 1) > 0);
 	snprintf(expected, sizeof(expected), "%s--\n" OUR_ENVIRONMENT "--\n", words[DOCKER_START]);
 	assert_string_equal(got, expected);
+	memset(got, 0, sizeof(got));
+	assert_int_equal(read(err[0], got, sizeof(got)), strlen(NO_OTHERS));
+	assert_string_equal(got, NO_OTHERS);
 	close(err[1]);
 	assert_int_equal(read(err[0], got, sizeof(got)), 0); /* it was the only other end */
 	for (int i = 0; i < 2; i++)
 		close(out[i]);
 	close(in[0]);
 	close(err[0]);
+}
+
+/* Three are copied out of the way (child.c), and no fourth. */
+static void needs_few_descriptors(void **state)
+{
+	static const char *const argv[] = {"docker", NULL};
+	struct rlimit old, small;
+	struct child child;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	small = (struct rlimit){2 * CHILD_FDS + 3, old.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &small), 0);
+	docker_create(&child, &docker, argv);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_string_equal(finished(&child), "docker\n--\n" OUR_ENVIRONMENT "--\n");
 }
 
 static void environment_is_of_the_state_directory(void **state)
@@ -275,6 +312,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(create_is_as_frozen),
 		cmocka_unit_test(descriptors_are_handed_on),
 		cmocka_unit_test(attached_between_three_descriptors),
+		cmocka_unit_test(needs_few_descriptors),
 		cmocka_unit_test(environment_is_of_the_state_directory),
 	};
 
