@@ -1069,9 +1069,25 @@ def stop_ends_a_running_turn(case):
 @test
 def stop_an_orphan(case):
     ident, run = orphan(case)
+    before = len(case.calls("find"))
     case.expect(case.manage("stop", run), 0, out=line_of(ident, run))
+    equal("looks: before, and whether it is gone", 2, len(case.calls("find")) - before)
     case.nothing_left()
-    case.expect(case.manage("stop", run), 1, "SANDBOX_WORKER run.unknown")
+    result = case.manage("stop", run)
+    case.expect(result, 1, "SANDBOX_WORKER run.unknown")
+    holds("which run", b": run %s; " % run.encode() in result.err, result.err)
+
+
+@test
+def stop_is_signalled(case):
+    made = orphans(case, True, True)
+    orders(case, [{"on": "rm", "signal_parent": [signal.SIGTERM, "before"]}])
+    result = case.manage("stop", *(run for _, run in made))
+    case.expect(result, 143, "SANDBOX_ABORTED signal", out=None)
+    holds("no more runs are begun", made[1][0] in case.containers(), case.containers())
+    orders(case)
+    case.manage("reap")
+    case.nothing_left()
 
 
 @test
@@ -1117,22 +1133,31 @@ def stop_fails(case, name, rule, status, reason):
     case.expect(case.manage("stop", run), 0, out=line_of(ident, run))
 
 
+WHICH = "cofferdam stop: name runs, or --session KEY, and not both"
+
+
 @table([
-    ("stop nothing", ["stop"]), ("stop a name", ["stop", "cofferdam-1"]),
-    ("stop 31 digits", ["stop", "a" * 31]), ("stop 33 digits", ["stop", "a" * 33]),
-    ("stop upper case", ["stop", "A" * 32]), ("stop both", ["stop", "--session", "s", "a" * 32]),
-    ("stop one good, one bad", ["stop", "a" * 32, "x"]),
-    ("session: empty", ["stop", "--session", ""]),
-    ("session: a blank at its end", ["stop", "--session", "s "]),
-    ("session: a comma", ["stop", "--session", "a,b"]),
-    ("session: too long", ["stop", "--session", "s" * 129]),
-    ("reap an operand", ["reap", "a" * 32]), ("ps an operand", ["ps", "x"]),
-    ("reap with a config", ["reap", "-c", "x"]), ("reap a session", ["reap", "--session", "s"]),
-    ("run with a host", ["run", "--host", "unix:///x"]),
+    ("stop nothing", ["stop"], WHICH), ("stop a name", ["stop", "cofferdam-1"], "cofferdam stop: cofferdam-1"),
+    ("stop 31 digits", ["stop", "a" * 31], "cofferdam stop: " + "a" * 31),
+    ("stop 33 digits", ["stop", "a" * 33], "cofferdam stop: " + "a" * 33),
+    ("stop upper case", ["stop", "A" * 32], "cofferdam stop: " + "A" * 32),
+    ("stop both", ["stop", "--session", "s", "a" * 32], WHICH),
+    ("stop one good, one bad", ["stop", "a" * 32, "x"], "cofferdam stop: x"),
+    ("session: empty", ["stop", "--session", ""], "cofferdam stop: "),
+    ("session: a blank at its end", ["stop", "--session", "s "], "cofferdam stop: s "),
+    ("session: a comma", ["stop", "--session", "a,b"], "cofferdam stop: a,b"),
+    ("session: too long", ["stop", "--session", "s" * 129], "cofferdam stop: " + "s" * 129),
+    ("reap an operand", ["reap", "a" * 32], "unexpected word: a"),
+    ("ps an operand", ["ps", "x"], "unexpected word: x"),
+    ("reap with a config", ["reap", "-c", "x"], "not an option of this command: -c"),
+    ("reap a session", ["reap", "--session", "s"], "not an option of this command: --session"),
+    ("run with a host", ["run", "--host", "unix:///x"], "not an option of this command: --host"),
 ])
-def managed_usage(case, name, words):
+def managed_usage(case, name, words, said):
     case.use_fake()
-    case.expect(case.end(case.spawn([case.tree.bin + "/cofferdam", *words])), 64, "USAGE usage")
+    result = case.end(case.spawn([case.tree.bin + "/cofferdam", *words]))
+    case.expect(result, 64, "USAGE usage")
+    holds("what is wrong with it", b": " + said.encode() in result.err, result.err)
     equal("docker was called", [], case.kinds())
 
 

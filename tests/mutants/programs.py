@@ -240,6 +240,8 @@ def main():
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
+    if os.getuid() != 0:
+        sys.exit("programs.py: run as root: every case runs as a user of its own")
     options.files = options.files or [name for name in mutate.every_source()
                                       if name.startswith(("executor/", "ipc/"))]
     for suite in SUITES:
