@@ -1137,7 +1137,8 @@ WHICH = "cofferdam stop: name runs, or --session KEY, and not both"
 
 
 @table([
-    ("stop nothing", ["stop"], WHICH), ("stop a name", ["stop", "cofferdam-1"], "cofferdam stop: cofferdam-1"),
+    ("stop nothing", ["stop"], WHICH),
+    ("stop a name", ["stop", "cofferdam-1"], "cofferdam stop: cofferdam-1"),
     ("stop 31 digits", ["stop", "a" * 31], "cofferdam stop: " + "a" * 31),
     ("stop 33 digits", ["stop", "a" * 33], "cofferdam stop: " + "a" * 33),
     ("stop upper case", ["stop", "A" * 32], "cofferdam stop: " + "A" * 32),

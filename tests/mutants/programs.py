@@ -158,7 +158,7 @@ def count_cases():
     def counted(index, result):
         problem, own, seconds[index] = result
         if problem:
-            sys.exit("programs.py: %s fails of the original: %s" % (harness.TESTS[index][0], problem))
+            sys.exit("programs.py: the original fails %s: %s" % (harness.TESTS[index][0], problem))
         users.update(dict.fromkeys(own, index))
 
     with Workers(programs) as workers:
@@ -218,8 +218,9 @@ class Trial:
         programs = os.path.join(bench.dir, "programs")
         os.makedirs(programs, exist_ok=True)
         coverage.make("B=" + BUILD, "CFLAGS=" + mutate.OPTIONS, BUILD + "/executor/main.o")
-        bench.command("gcc", "-pie", "-o", BUILD + "/programs/cofferdam", BUILD + "/executor/main.o",
-                      BUILD + "/mutant.o", BUILD + "/choice.o", bench.archive, "-lmd", "-lbsd")
+        bench.command("gcc", "-pie", "-o", BUILD + "/programs/cofferdam",
+                      BUILD + "/executor/main.o", BUILD + "/mutant.o", BUILD + "/choice.o",
+                      bench.archive, "-lmd", "-lbsd")
         coverage.make("cofferdam-policy")
         bench.command("cp", "cofferdam-policy", programs)
         return programs
