@@ -32,6 +32,9 @@ static void run(const char *text)
 #define NAME64 "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijklmnopqrstuvwxyz0\""
 #define NAME65 "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijklmnopqrstuvwxyz01\""
 #define NAME64_TOO "\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijklmnopqrstuvwxyz1\""
+/* An escape, which is put after what stands before it. */
+#define NAME64_AND                                                                                 \
+	"\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijklmnopqrstuvwxyz0\\u0031\""
 #define ID16 "0123456789abcdef"
 #define ID128 ID16 ID16 ID16 ID16 ID16 ID16 ID16 ID16
 #define REMOTE "{\"$ref\":\"http://e\"}"
@@ -122,6 +125,8 @@ static const struct verdict VERDICTS[] = {
 	 "/tools/1/function/name"},
 	/* A name that is too long is not the one that it begins with. */
 	{TOOLS(FUNCTION(NAME65, "{}") "," FUNCTION(NAME64, "{}")), REASON_SHAPE_NAME,
+	 "/tools/0/function/name"},
+	{TOOLS(FUNCTION(NAME64_AND, "{}") "," FUNCTION(NAME64, "{}")), REASON_SHAPE_NAME,
 	 "/tools/0/function/name"},
 	{TOOLS("{\"type\":\"function\",\"function\":{\"name\":\"f\",\"description\":\"\"}}"),
 	 REASON_SHAPE_MISSING, "/tools/0/function/parameters"},

@@ -209,7 +209,7 @@ static void test_name(void **state)
 		{NAME49, false},    {"\"\"", false},         {"\"a\\n\"", false},
 		{NAME50, false},
 		/* A character that the buffer has no room for, behind a whole name. */
-		{"\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijk\xc3\xa9\"", false},
+		{"\"abcdefghijklmnopqrstuvwxyz0123456789_abcdefghijk\\u00e9\"", false},
 		{"\"a b\"", false}, {"\"a\\u0000\"", false}, {"\"\\u0061\"", true},
 		{"\"`\"", false},   {"\"{\"", false},        {"\"a/\"", false},
 		{"\"a:\"", false},  {"\"a@\"", false},       {"\"a[\"", false},
