@@ -9,9 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -90,7 +92,18 @@ static inline size_t standard_taken(int fd, char *to)
 	return len > 0 ? (size_t)len : 0;
 }
 
-static inline int standard_run(int (*command)(const struct options *, enum confine_result))
+/* What was written, once a run has ended. */
+static inline void standard_end(void)
+{
+	standard_out_len = standard_taken(standard_fd[1], standard_out);
+	standard_err_len = standard_taken(standard_fd[2], standard_err);
+	for (int i = 0; i < STANDARD_FDS; i++)
+		standard_set(i, -1);
+}
+
+typedef int (*standard_command)(const struct options *, enum confine_result);
+
+static inline int standard_run(standard_command command)
 {
 	int kept[STANDARD_FDS];
 	int status;
@@ -111,11 +124,31 @@ static inline int standard_run(int (*command)(const struct options *, enum confi
 			(void)close(kept[i]);
 		}
 	}
-	standard_out_len = standard_taken(standard_fd[1], standard_out);
-	standard_err_len = standard_taken(standard_fd[2], standard_err);
-	for (int i = 0; i < STANDARD_FDS; i++)
-		standard_set(i, -1);
+	standard_end();
 	return status;
+}
+
+/* The same in a process of its own, for what keeps descriptors or ends by itself;
+ * -1 when it was killed. */
+static inline int standard_fork(standard_command command, enum confine_result confined)
+{
+	int status = 0;
+	pid_t pid;
+
+	(void)fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		for (int i = 0; i < STANDARD_FDS; i++) {
+			(void)close(i);
+			if (standard_fd[i] >= 0)
+				(void)dup2(standard_fd[i], i);
+		}
+		exit(command(&options, confined)); /* not _exit, for tests/coverage */
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	standard_end();
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 #endif

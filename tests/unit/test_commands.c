@@ -30,14 +30,12 @@ static void assert_nothing(void)
 
 /* --- filters --- */
 
-typedef int (*command)(const struct options *, enum confine_result);
-
 #define TURN(text) \
 	"{\"text\":\"" text "\",\"speaker\":{\"id\":\"u\",\"name\":\"n\"},\"model\":\"m\"," \
 	"\"prompt\":\"p\",\"timeZone\":\"UTC\",\"tools\":[],\"mcp\":[]}"
 
 struct filtered {
-	command run;
+	standard_command run;
 	const char *code;
 	int status; /* of a document that is none */
 	size_t most; /* bytes, without --max-bytes */
@@ -218,7 +216,7 @@ static void test_dropped(void **state)
 static void test_output(void **state)
 {
 	static const struct {
-		command run;
+		standard_command run;
 		const char *input;
 		const char *operand;
 		bool json; /* --json is about findings */
@@ -255,7 +253,7 @@ static void test_output(void **state)
 static void test_input(void **state)
 {
 	static const struct {
-		command run;
+		standard_command run;
 		const char *reason;
 		int status;
 	} CASES[] = {
@@ -387,7 +385,7 @@ static void test_verify_bytes(void **state)
 /* A plan is exactly one frame, whether the caller's offset is at its end or not. */
 static void test_plan(void **state)
 {
-	static const command RUN[] = {commands_admit, commands_verify};
+	static const standard_command RUN[] = {commands_admit, commands_verify};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(RUN); i++) {

@@ -324,9 +324,10 @@ static void test_open(void **state)
 static void test_open_zero(void **state)
 {
 	int kept = fcntl(0, F_DUPFD_CLOEXEC, 3);
-	int fd, config;
+	int fd, config, own;
 
 	(void)state;
+	assert_int_equal(setenv("XDG_CONFIG_HOME", "/x", 1), 0);
 	fake_there = "/a";
 	assert_int_equal(close(0), 0);
 	faking = true;
@@ -337,10 +338,17 @@ static void test_open_zero(void **state)
 	config = facts_open_config("/a", &facts, &report);
 	faking = false;
 	assert_int_equal(close(config), 0);
+	fake_there = "/x/cofferdam/config.json";
+	errno = ENOENT; /* an earlier call's */
+	faking = true;
+	own = facts_open_config(NULL, &facts, &report);
+	faking = false;
+	assert_int_equal(close(own), 0);
 	assert_int_equal(dup2(kept, 0), 0);
 	assert_int_equal(close(kept), 0);
 	assert_int_equal(fd, 0);
 	assert_int_equal(config, 0);
+	assert_int_equal(own, 0);
 	assert_true(report_empty(&report));
 }
 
@@ -391,6 +399,7 @@ static int open_config(const char *given)
 	int fd;
 
 	opened[0] = '\0';
+	errno = ENOENT; /* an earlier call's */
 	faking = true;
 	fd = facts_open_config(given, &facts, &report);
 	faking = false;
