@@ -518,6 +518,7 @@ static void put_asked(const struct launch *plan, enum asked asked, struct text *
 		break;
 	case ASKED_NONE:
 	default:
+		to->full = true; /* nothing is like it */
 		break;
 	}
 }
@@ -595,7 +596,6 @@ static void want_row(const struct want *w, const struct row *row, const struct m
 	case KIND_PROFILE:
 	default:
 		want_profile(w, member);
-		break;
 	}
 }
 
