@@ -519,7 +519,6 @@ static void put_asked(const struct launch *plan, enum asked asked, struct text *
 	case ASKED_NONE:
 	default:
 		to->full = true; /* nothing is like it */
-		break;
 	}
 }
 
