@@ -275,48 +275,46 @@ static void test_bytes(void **state)
 
 /* --- the options --- */
 
+static void assert_no_nonce(const char *nonce)
+{
+	begin();
+	options.value[OPTION_NONCE] = nonce;
+	text_string(&wanted_err, "cofferdam-policy: USAGE usage: --nonce takes 32 lower-case hex "
+	                         "digits: ");
+	text_escaped(&wanted_err, nonce, strlen(nonce));
+	text_string(&wanted_err, "; see cofferdam-policy --help\n");
+	assert_int_equal(standard_fork(check, confined), 64);
+	assert_as_wanted();
+}
+
 static void test_nonce(void **state)
 {
 	static const char DIGITS[] = "09af";
+	static const unsigned VALUES[] = {0, 9, 10, 15};
 	static const char OTHERS[] = "/:`gAFG \x7f\xff";
+	static const char *const LENGTHS[] = {"", "0011", NONCE "0"};
 
 	(void)state;
 	for (size_t at = 0; at < 32; at++) {
-		for (size_t i = 0; i < sizeof(DIGITS) - 1; i++) {
-			char nonce[] = NONCE;
-			unsigned value = i < 2 ? (unsigned)(9 * i) : (unsigned)(5 * i);
-
-			begin();
-			nonce[at] = DIGITS[i];
-			options.value[OPTION_NONCE] = nonce;
-			if (at % 2 == 0)
-				facts.nonce[at / 2] =
-					(uint8_t)((facts.nonce[at / 2] & 0x0f) | value << 4);
-			else
-				facts.nonce[at / 2] =
-					(uint8_t)((facts.nonce[at / 2] & 0xf0) | value);
-			config_is(GOOD, strlen(GOOD));
-			assert_checked(0);
-		}
-	}
-	for (size_t i = 0; i < 32 * (sizeof(OTHERS) - 1) + 3; i++) {
-		static const char *const LENGTHS[] = {"", "0011", NONCE "0"};
 		char nonce[] = NONCE;
-		size_t at = i / (sizeof(OTHERS) - 1);
+		uint8_t *byte = &facts.nonce[at / 2];
+		unsigned value = VALUES[at % 4];
 
 		begin();
-		if (at < 32)
-			nonce[at] = OTHERS[i % (sizeof(OTHERS) - 1)];
-		options.value[OPTION_NONCE] =
-			at < 32 ? nonce : LENGTHS[i - 32 * (sizeof(OTHERS) - 1)];
-		text_string(&wanted_err, "cofferdam-policy: USAGE usage: --nonce takes 32 "
-		                         "lower-case hex digits: ");
-		text_escaped(&wanted_err, options.value[OPTION_NONCE],
-		             strlen(options.value[OPTION_NONCE]));
-		text_string(&wanted_err, "; see cofferdam-policy --help\n");
-		assert_int_equal(standard_fork(check, confined), 64);
-		assert_as_wanted();
+		nonce[at] = DIGITS[at % 4];
+		options.value[OPTION_NONCE] = nonce;
+		*byte = (uint8_t)(at % 2 == 0 ? (*byte & 0x0f) | value << 4 : (*byte & 0xf0) | value);
+		config_is(GOOD, strlen(GOOD));
+		assert_checked(0);
 	}
+	for (size_t i = 0; i < 32; i++) {
+		char nonce[] = NONCE;
+
+		nonce[i] = OTHERS[i % (sizeof(OTHERS) - 1)];
+		assert_no_nonce(nonce);
+	}
+	for (size_t i = 0; i < COUNT(LENGTHS); i++)
+		assert_no_nonce(LENGTHS[i]);
 	/* Without one it is all zeros. */
 	begin();
 	options.value[OPTION_NONCE] = NULL;
