@@ -71,11 +71,12 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	static const char head[] = "cofferdam-policy: SANDBOX_PROTOCOL confine.syscall: "
 	                           "system call ";
 	static const char tail[] = " is not in the allow-list\n";
-	char line[sizeof(head) + sizeof(tail) + 12];
-	char digits[12];
+	char line[128]; /* both have less than 100 */
+	char digits[10]; /* 2^32 - 1 has ten */
 	size_t count = 0;
 	size_t len = sizeof(head) - 1;
 	unsigned number = (unsigned)info->si_syscall;
+	ssize_t written;
 
 	(void)signal;
 	(void)context;
@@ -86,23 +87,19 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	} while (number != 0);
 	while (count > 0)
 		line[len++] = digits[--count];
-	memcpy(line + len, tail, sizeof(tail) - 1);
+	memcpy(line + len, tail, sizeof(tail));
 	len += sizeof(tail) - 1;
-	if (write(STDERR_FILENO, line, len) < 0)
-		_exit(70);
+	written = write(STDERR_FILENO, line, len);
+	(void)written;
 	_exit(70);
 }
 
 /* And a reader that has gone is an error to be told: the audit file may be a FIFO. */
 static bool catch_traps(void)
 {
-	struct sigaction action, ignore;
+	static const struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+	static const struct sigaction ignore = {.sa_handler = SIG_IGN};
 
-	memset(&action, 0, sizeof(action));
-	action.sa_sigaction = on_trap;
-	action.sa_flags = SA_SIGINFO;
-	memset(&ignore, 0, sizeof(ignore));
-	ignore.sa_handler = SIG_IGN;
 	return sigaction(SIGSYS, &action, NULL) == 0 && sigaction(SIGPIPE, &ignore, NULL) == 0;
 }
 

@@ -161,7 +161,6 @@ static const char *find_config(const struct facts *facts, int *fd)
 	const char *home = variable("HOME");
 	const char *own = "";
 
-	*fd = -1;
 	if (base != NULL)
 		own = join(&path, base, CONFIG_NAME, "");
 	else
@@ -182,7 +181,6 @@ int facts_open_config(const char *given, struct facts *facts, struct report *rep
 
 	if (path != NULL && strcmp(path, "-") == 0)
 		return STDIN_FILENO;
-	errno = 0;
 	if (path != NULL)
 		fd = open_quietly(path);
 	else

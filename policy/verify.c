@@ -41,7 +41,7 @@ enum kind {
 };
 
 struct row {
-	const char *path[WANT_DEPTH]; /* keys from the root, NULL after the last */
+	const char *path[WANT_PATH]; /* keys from the root, NULL after the last */
 	enum kind kind;
 	enum asked asked;
 	const char *text;
@@ -137,7 +137,7 @@ static const char *const free_none[] = { NULL };
 
 /* Objects in which every member is named above, is free, or says nothing. */
 static const struct {
-	const char *path[WANT_DEPTH];
+	const char *path[WANT_PATH];
 	const char *const *unchecked;
 } closed[] = {
 	{ { "Config" }, config_free },
@@ -219,16 +219,14 @@ static const char *const own_labels[] = {
 static void want_own_labels(const struct want *w, uint32_t object)
 {
 	const struct launch *plan = w->plan;
-	char run[ID_HEX + 1];
-	char revision[24];
+	char run[ID_HEX + 1] = "";
+	char revision[21] = ""; /* 2^64 - 1 has twenty digits */
 	struct text text;
 
 	text_init(&text, run, sizeof(run) - 1);
 	text_hex(&text, plan->nonce, NONCE_BYTES);
-	run[text.len] = '\0';
 	text_init(&text, revision, sizeof(revision) - 1);
 	text_u64(&text, plan->revision);
-	revision[text.len] = '\0';
 	want_string(w, object, LABEL_STATE, plan->state_id);
 	want_string(w, object, LABEL_RUN, run);
 	want_string(w, object, LABEL_MODE, plan->mode == MODE_SESSION ? "session" : "turn");
@@ -340,14 +338,13 @@ static void want_tmpfs(const struct want *w, const struct member *member)
 {
 	static const char *const names[] = { "/tmp", NULL };
 	const uint32_t object = member->value;
-	char buffer[128];
+	char buffer[128] = "";
 	struct text asked;
 
 	text_init(&asked, buffer, sizeof(buffer) - 1);
 	text_string(&asked, "rw,noexec,nosuid,nodev,size=");
 	text_u64(&asked, w->plan->limits.tmpfs_bytes);
 	text_string(&asked, ",mode=1777");
-	buffer[asked.len] = '\0';
 	if (!want_is(w, object, JSON_OBJECT)) {
 		want_differs(w, member, "an object");
 		return;
@@ -364,7 +361,7 @@ static void want_tmpfs(const struct want *w, const struct member *member)
 static void want_runtime(const struct want *w, const struct member *member)
 {
 	const char *runtime = w->plan->runtime;
-	char buffer[128];
+	char buffer[128]; /* no name of a runtime is as long */
 	struct text name;
 
 	text_init(&name, buffer, sizeof(buffer));
@@ -373,7 +370,7 @@ static void want_runtime(const struct want *w, const struct member *member)
 	if (runtime != NULL && !want_is_string(w, member->value, runtime))
 		want_differs(w, member, runtime);
 	/* The engine's default is the operator's choice, whatever its name. */
-	if (runtime == NULL && (name.full || !config_runtime(buffer, name.len)))
+	if (runtime == NULL && !config_runtime(buffer, name.len))
 		want_differs(w, member, "the name of a runtime");
 }
 
@@ -521,7 +518,7 @@ static void put_asked(const struct launch *plan, enum asked asked, struct text *
 		break;
 	case ASKED_NONE:
 	default:
-		break;
+		to->full = true; /* nothing is like it */
 	}
 }
 
@@ -598,7 +595,6 @@ static void want_row(const struct want *w, const struct row *row, const struct m
 	case KIND_PROFILE:
 	default:
 		want_profile(w, member);
-		break;
 	}
 }
 
@@ -608,7 +604,7 @@ static struct member find(const struct want *w, const char *const *path)
 {
 	struct member member = want_member(w, 0, path[0]);
 
-	for (size_t i = 1; i < WANT_DEPTH && path[i] != NULL; i++)
+	for (size_t i = 1; path[i] != NULL; i++)
 		member = want_member(w, member.value, path[i]);
 	member.path = path;
 	return member;
@@ -618,7 +614,7 @@ static size_t depth(const char *const *path)
 {
 	size_t i = 0;
 
-	while (i < WANT_DEPTH && path[i] != NULL)
+	while (path[i] != NULL)
 		i++;
 	return i;
 }

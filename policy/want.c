@@ -7,6 +7,9 @@
 #define SHOWN_MAX 300
 #define ESCAPE_MAX 4 /* \xNN */
 
+/* Follows what was cut. */
+static const char cut[] = "...";
+
 _Static_assert(2 * SHOWN_MAX + 64 < REPORT_DETAIL, "a difference fits into a finding");
 
 /* One value of docker's, unescaped or rewritten.  No text of a plan is longer
@@ -52,7 +55,7 @@ bool want_is_written(const struct want *w, uint32_t node, const char *text)
 {
 	struct text out;
 
-	if (node == JSON_NONE || text == NULL)
+	if (text == NULL)
 		return false;
 	text_init(&out, scratch, sizeof(scratch));
 	json_write(w->doc, node, &out);
@@ -138,7 +141,7 @@ static void show(struct text *to, const char *bytes, size_t len)
 		i++;
 	}
 	if (i < len)
-		text_string(to, "...");
+		text_string(to, cut);
 }
 
 static void differs_at(const struct want *w, const char *pointer, uint32_t node, const char *asked)
@@ -159,22 +162,6 @@ static void differs_at(const struct want *w, const char *pointer, uint32_t node,
 	report_close(&detail);
 }
 
-static void differs_node(const struct want *w, uint32_t node, const char *asked)
-{
-	char buffer[REPORT_POINTER];
-	struct text pointer;
-
-	text_init(&pointer, buffer, sizeof(buffer) - 1);
-	json_pointer(w->doc, node, &pointer);
-	buffer[pointer.len] = '\0';
-	differs_at(w, buffer, node, asked);
-}
-
-void want_nothing(const struct want *w, uint32_t node)
-{
-	differs_node(w, node, "nothing");
-}
-
 /* The pointer of a member that is missing. */
 static void put_missing(const struct want *w, const struct member *member, struct text *to)
 {
@@ -184,7 +171,7 @@ static void put_missing(const struct want *w, const struct member *member, struc
 		text_string(to, member->key);
 		return;
 	}
-	for (size_t i = 0; member->path != NULL && i < WANT_DEPTH && member->path[i] != NULL; i++) {
+	for (size_t i = 0; member->path != NULL && member->path[i] != NULL; i++) {
 		text_string(to, "/");
 		text_string(to, member->path[i]);
 	}
@@ -192,17 +179,22 @@ static void put_missing(const struct want *w, const struct member *member, struc
 
 void want_differs(const struct want *w, const struct member *member, const char *asked)
 {
-	char buffer[REPORT_POINTER];
+	char buffer[REPORT_POINTER] = "";
 	struct text pointer;
 
-	if (member->value != JSON_NONE) {
-		differs_node(w, member->value, asked);
-		return;
-	}
 	text_init(&pointer, buffer, sizeof(buffer) - 1);
-	put_missing(w, member, &pointer);
-	buffer[pointer.len] = '\0';
-	differs_at(w, buffer, JSON_NONE, asked);
+	if (member->value != JSON_NONE)
+		json_pointer(w->doc, member->value, &pointer);
+	else
+		put_missing(w, member, &pointer);
+	differs_at(w, buffer, member->value, asked);
+}
+
+void want_nothing(const struct want *w, uint32_t node)
+{
+	const struct member member = { .value = node };
+
+	want_differs(w, &member, "nothing");
 }
 
 void want_string(const struct want *w, uint32_t object, const char *key, const char *string)
@@ -224,12 +216,11 @@ void want_written(const struct want *w, uint32_t object, const char *key, const 
 /* As written: 1e3 is not 1000 here. */
 void want_number(const struct want *w, uint32_t object, const char *key, uint64_t number)
 {
-	char buffer[24];
+	char buffer[21] = ""; /* 2^64 - 1 has twenty digits */
 	struct text digits;
 
 	text_init(&digits, buffer, sizeof(buffer) - 1);
 	text_u64(&digits, number);
-	buffer[digits.len] = '\0';
 	want_written(w, object, key, buffer);
 }
 
@@ -261,17 +252,18 @@ static bool same_words(const struct want *w, uint32_t array, const char *const *
 static void words_differ(const struct want *w, const struct member *member,
                          const char *const *words, uint32_t count)
 {
-	char buffer[2 * SHOWN_MAX];
+	char buffer[2 * SHOWN_MAX] = "";
 	struct text asked;
 
-	text_init(&asked, buffer, sizeof(buffer) - sizeof("..."));
+	text_init(&asked, buffer, sizeof(buffer) - sizeof(cut));
 	text_string(&asked, "[");
 	for (uint32_t i = 0; i < count; i++) {
 		text_string(&asked, i == 0 ? "" : ",");
 		text_json(&asked, words[i], strlen(words[i]));
 	}
 	text_string(&asked, "]");
-	memcpy(buffer + asked.len, asked.full ? "..." : "", asked.full ? sizeof("...") : 1);
+	if (asked.full)
+		memcpy(buffer + asked.len, cut, sizeof(cut));
 	want_differs(w, member, buffer);
 }
 

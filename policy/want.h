@@ -23,7 +23,7 @@ struct want {
 	struct report *report;
 };
 
-#define WANT_DEPTH 3
+#define WANT_PATH 4 /* three keys at most, and the NULL after the last */
 
 /* A member, there or not.  When the object that should hold it is missing too
  * (JSON_NONE), path names it: its keys from the root, NULL after the last. */

@@ -332,12 +332,19 @@ static void test_arena(void **state)
 {
 	size_t label;
 	size_t needed;
+	size_t made = 0;
 
 	(void)state;
 	make_session();
 	label = arena.len;
 	assert_true(build_argv(&launch, &arena));
 	needed = arena.len - label;
+	/* The words that were made, each with its NUL, and nothing else. */
+	for (unsigned i = 0; i < launch.argv.count; i++)
+		if (launch.argv.at[i] >= arena_bytes + label &&
+		    launch.argv.at[i] < arena_bytes + arena.len)
+			made += strlen(launch.argv.at[i]) + 1;
+	assert_int_equal(made, needed);
 	for (size_t cap = 0; cap < needed; cap++) {
 		make_session();
 		arena.cap = arena.len + cap;

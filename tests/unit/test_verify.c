@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -100,9 +101,12 @@ static const struct change changes[] = {
 	{ "\"Args\":[\"-c\",", "\"Args\":[\"-x\",", "/Args" },
 	{ "\"Args\":[\"-c\",", "\"Args\":[\"-c\",\"-c\",", "/Args" },
 	{ "\"Args\":[\"-c\",", "\"Args\":[", "/Args" },
+	{ "\"Args\":[", "\"Args\":{\"-c\":0,\"id; cat\":0},\"Was\":[", "/Args" },
+	{ "\"Args\":[", "\"Args\":{\"-c\":0,\"cat\":0},\"Was\":[", "/Args" },
 	{ "\"AppArmorProfile\":\"\"", "\"AppArmorProfile\":\"unconfined\"", "/AppArmorProfile" },
 	{ "\"AppArmorProfile\":\"\"", "\"AppArmorProfile\":false", "/AppArmorProfile" },
 	{ "\"AppArmorProfile\":\"\"", "\"AppArmorProfile\":\"docker-default\"", NULL },
+	{ "\"AppArmorProfile\":\"\",", "", NULL },
 
 	/* Mounts */
 	{ "\"Type\":\"bind\",\"Source\":\"/srv/broker\",\"Dest",
@@ -165,6 +169,9 @@ static const struct change changes[] = {
 	{ "\"OpenStdin\":true", "\"OpenStdin\":false", "/Config/OpenStdin" },
 	{ "\"A=b\",", "", "/Config/Env" },
 	{ "\"LANG=C\",", "", "/Config/Env" },
+	{ "\"HOME=/tmp/home\",", "", "/Config/Env" },
+	{ "\"PATH=/bin:/usr/bin\",", "", "/Config/Env" },
+	{ ",\"NOEQ\"", "", "/Config/Env" },
 	{ "\"A=b\",", "\"A=b\",\"A=b\",", "/Config/Env" },
 	{ "\"A=b\",", "\"A=b\",\"HTTP_PROXY=http://u:p@h\",", "/Config/Env/2" },
 	{ "\"A=b\",", "\"A=b\",7,", "/Config/Env/2" },
@@ -181,6 +188,7 @@ static const struct change changes[] = {
 	{ "\"WorkingDir\":\"/workspace\"", "\"WorkingDir\":\"/workspace/\"", "/Config/WorkingDir" },
 	{ "\"Volumes\":null", "\"Volumes\":{}", NULL },
 	{ "\"Volumes\":null,", "", NULL },
+	{ "\"Volumes\":null", "\"Volumes\":[]", "/Config/Volumes" },
 	{ "\"Volumes\":null", "\"Volumes\":{\"/data\":{}}", "/Config/Volumes" },
 	{ "\"Test\":[\"NONE\"]", "\"Test\":[\"CMD\",\"true\"]", "/Config/Healthcheck/Test" },
 	{ "\"Test\":[\"NONE\"]", "\"Test\":[]", "/Config/Healthcheck/Test" },
@@ -189,6 +197,22 @@ static const struct change changes[] = {
 	{ "\"Domainname\":\"\"", "\"Domainname\":\"\",\"MacAddress\":\"02:42:ac:11:00:02\"",
 	  "/Config/MacAddress" },
 	{ "\"Domainname\":\"\"", "\"Domainname\":\"\",\"Later\":[1]", "/Config/Later" },
+	/* A name is known in its own object only. */
+	{ "\"Domainname\":\"\"", "\"Domainname\":\"\",\"Privileged\":true",
+	  "/Config/Privileged" },
+	{ "\"HostConfig\":{", "\"HostConfig\":{\"OpenStdin\":true,", "/HostConfig/OpenStdin" },
+	{ "\"LogConfig\":{", "\"LogConfig\":{\"MaximumRetryCount\":1,",
+	  "/HostConfig/LogConfig/MaximumRetryCount" },
+	/* What the image or the engine may choose. */
+	{ "\"Hostname\":\"", "\"Hostname\":\"x", NULL },
+	{ "\"AttachStdin\":true", "\"AttachStdin\":false", NULL },
+	{ "\"AttachStdout\":true", "\"AttachStdout\":false", NULL },
+	{ "\"AttachStderr\":true", "\"AttachStderr\":false", NULL },
+	{ "\"StdinOnce\":true", "\"StdinOnce\":false", NULL },
+	{ "\"OnBuild\":null", "\"OnBuild\":[\"RUN x\"]", NULL },
+	{ "\"Domainname\":\"\"", "\"Domainname\":\"\",\"Shell\":[\"/bin/x\"]", NULL },
+	{ "\"Domainname\":\"\"", "\"Domainname\":\"\",\"NetworkDisabled\":true", NULL },
+	{ "\"Domainname\":\"\"", "\"Domainname\":\"\",\"ArgsEscaped\":true", NULL },
 	{ "\"Domainname\":\"\"", "\"Domainname\":\"\",\"Later\":[],\"StopTimeout\":3", NULL },
 	{ "\"ExposedPorts\":{\"80/tcp\":{}},", "", NULL },
 	{ "\"StopSignal\":\"SIGINT\"", "\"StopSignal\":\"SIGKILL\"", NULL },
@@ -362,6 +386,7 @@ static const struct change changes[] = {
 	{ "\"HostConfig\":{", "\"HostConfig\":{\"Later\":\"x\",", "/HostConfig/Later" },
 	{ "\"HostConfig\":{", "\"HostConfig\":{\"Later\":true,", "/HostConfig/Later" },
 	{ "\"HostConfig\":{", "\"HostConfig\":{\"Later\":-0,", "/HostConfig/Later" },
+	{ "\"HostConfig\":{", "\"HostConfig\":{\"Later\":0.5,", "/HostConfig/Later" },
 	{ "\"HostConfig\":{", "\"HostConfig\":{\"Later\":[[]],", "/HostConfig/Later" },
 	{ "\"HostConfig\":{", "\"HostConfig\":{\"A\":null,\"B\":false,\"C\":0,\"D\":\"\",\"E\":[],"
 	                      "\"F\":{},",
@@ -531,6 +556,12 @@ static void test_missing(void **state)
 
 static void test_plan(void **state)
 {
+	static const char *const OWN[] = {
+		"dev.cofferdam.state=fake",   "dev.cofferdam.run=fake",
+		"dev.cofferdam.mode=fake",    "dev.cofferdam.session=fake",
+		"dev.cofferdam.revision=7",   "dev.cofferdam.roots=[]",
+	};
+
 	(void)state;
 	/* Each value of the plan, changed, no longer matches. */
 	plan_for(true);
@@ -555,10 +586,17 @@ static void test_plan(void **state)
 	assert_string_equal(report.at[0].pointer, "/Mounts/1");
 	assert_string_equal(report.at[1].pointer, "/HostConfig/Mounts/1");
 	plan_for(true);
-	plan.image_labels.at[2] = "dev.cofferdam.run=fake";
+	plan.runtime = "no name"; /* that a config may ask for: it is compared all the same */
+	replace(container_new, "\"Runtime\":\"runc\"", "\"Runtime\":\"no name\"");
+	verify(document);
+	expect_none("odd runtime");
+	plan_for(true);
 	plan.image_labels.count = 3;
-	verify(container_new);
-	expect_none("a label of ours in the image");
+	for (size_t i = 0; i < sizeof(OWN) / sizeof(OWN[0]); i++) {
+		plan.image_labels.at[2] = OWN[i];
+		verify(container_new);
+		expect_none("a label of ours in the image");
+	}
 	plan.image_labels.at[2] = "dev.cofferdam.runs=fake";
 	verify(container_new);
 	expect_one("a label that the container lacks", "/Config/Labels");
@@ -570,6 +608,19 @@ static void test_plan(void **state)
 	plan.nonce[15] = 0xee;
 	verify(container_new);
 	expect_one("nonce", "/Config/Labels/dev.cofferdam.run");
+	assert_string_equal(report.at[0].detail, "asked 00112233445566778899aabbccddeeee, docker "
+	                                         "says \"00112233445566778899aabbccddeeff\"");
+	/* The greatest figures are whole. */
+	plan_for(true);
+	plan.revision = UINT64_MAX;
+	plan.limits.tmpfs_bytes = UINT64_MAX;
+	verify(container_new);
+	assert_int_equal(report.count, 2);
+	assert_string_equal(report.at[0].detail,
+	                    "asked 18446744073709551615, docker says \"0\"");
+	assert_string_equal(report.at[1].detail,
+	                    "asked rw,noexec,nosuid,nodev,size=18446744073709551615,mode=1777, docker "
+	                    "says {\"/tmp\":\"rw,noexec,nosuid,nodev,size=67108864,mode=1777\"}");
 }
 
 /* An entrypoint alone: docker says Cmd null and Args []. */
@@ -590,6 +641,11 @@ static void test_no_command(void **state)
 	expect_none("missing");
 	plan.command.count = 1;
 	verify(document);
+	assert_int_equal(report.count, 2);
+	assert_string_equal(report.at[0].pointer, "/Args");
+	assert_string_equal(report.at[1].pointer, "/Config/Cmd");
+	plan.command.count = 0;
+	verify(container_old);
 	assert_int_equal(report.count, 2);
 	assert_string_equal(report.at[0].pointer, "/Args");
 	assert_string_equal(report.at[1].pointer, "/Config/Cmd");
@@ -645,6 +701,119 @@ static void test_detail(void **state)
 	assert_non_null(strstr(report.at[0].detail, "xxx..."));
 }
 
+/* What was asked for where the name of a member does not say it. */
+static const struct {
+	const char *find;
+	const char *with;
+	const char *asked;
+} says[] = {
+	{ "\"PidMode\":\"\"", "\"PidMode\":\"host\"", "asked \"\", docker says \"host\"" },
+	{ "\"UTSMode\":\"\"", "\"UTSMode\":\"host\"", "asked \"\", docker says \"host\"" },
+	{ "\"UsernsMode\":\"\"", "\"UsernsMode\":\"host\"", "asked \"\", docker says \"host\"" },
+	{ "\"HostConfig\":{", "\"HostConfig\":{\"Later\":1,", "asked nothing, docker says 1" },
+	{ "\"A=b\",", "\"A=b\",\"A=b\",", "asked each one once, docker says [\"HOME=" },
+	{ "\"Env\":[", "\"Env\":7,\"Was\":[", "asked an array, docker says 7" },
+	{ "\"Labels\":{", "\"Labels\":7,\"Was\":{", "asked an object, docker says 7" },
+	{ "\"Ulimits\":[", "\"Ulimits\":7,\"Was\":[", "asked an array, docker says 7" },
+	{ "\"Tmpfs\":{", "\"Tmpfs\":7,\"Was\":{", "asked an object, docker says 7" },
+	{ "\"Runtime\":\"runc\"", "\"Runtime\":7",
+	  "asked the name of a runtime, docker says 7" },
+	{ "\"Networks\":{", "\"Networks\":7,\"Was\":{", "asked none, docker says 7" },
+	{ "\"AppArmorProfile\":\"\"", "\"AppArmorProfile\":7",
+	  "asked a profile that confines, docker says 7" },
+	{ "\"Target\":\"/workspace\",\"BindOptions\":{\"Propagation\":\"rprivate\"}",
+	  "\"Target\":\"/workspace\",\"BindOptions\":7", "asked rprivate, docker says 7" },
+	{ "\"Name\":\"overlay2\"},\"Mounts\":[", "\"Name\":\"overlay2\"},\"Mounts\":7,\"Was\":[",
+	  "asked an array, docker says 7" },
+};
+
+static void test_says(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
+		plan_for(false);
+		replace(container_old, says[i].find, says[i].with);
+		verify(document);
+		if (report.count == 0 ||
+		    strncmp(report.at[0].detail, says[i].asked, strlen(says[i].asked)) != 0)
+			fail_msg("%s: %u findings: %s", says[i].with, report.count,
+			         report.at[0].detail);
+	}
+}
+
+/* Names where a list of them must be. */
+static void test_not_a_list(void **state)
+{
+	(void)state;
+	plan_for(false);
+	replace(container_old, "\"ReadonlyPaths\":[",
+	        "\"ReadonlyPaths\":{\"/proc/bus\":1,\"/proc/irq\":1,\"/proc/sys\":1,"
+	        "\"/proc/sysrq-trigger\":1},\"Was\":[");
+	verify(document);
+	assert_int_equal(report.count, 4 + 1); /* "Was" is not known */
+	for (uint32_t i = 0; i < 4; i++)
+		assert_string_equal(report.at[i].pointer, "/HostConfig/ReadonlyPaths");
+}
+
+/* A list that is too long because of what was found in it is not said to be too
+ * long as well, whether there was room for the findings or not. */
+static void test_full_report(void **state)
+{
+	const struct json_limits limits = { .bytes = ANSWER_MAX, .values = 65536 };
+	struct json_error error;
+	struct json doc;
+
+	(void)state;
+	plan_for(false);
+	replace(container_old, "\"A=b\",", "\"A=b\",\"C=d\",\"E=f\",");
+	assert_true(json_parse(&doc, document, strlen(document), &limits, &error));
+	for (unsigned before = REPORT_MAX - 3; before <= REPORT_MAX + 1; before++) {
+		report_init(&report, CODE_UNAVAILABLE, 69);
+		for (unsigned i = 0; i < before; i++)
+			report_add(&report, REASON_VERIFY_DIFFERS, "/before");
+		verify_container(&doc, &plan, &report);
+		assert_int_equal(report.count + report.dropped, before + 2);
+	}
+	json_drop(&doc);
+}
+
+/* Of either side at most 300 bytes, and the mark of a cut. */
+static void test_shown(void **state)
+{
+	static const struct {
+		const char *piece;
+		const char *shown;
+		unsigned most; /* of the pieces, beside a quote */
+	} PIECES[] = {
+		{"x", "x", 296}, {"\xc3\xa9", "\\xc3\\xa9", 37},
+	};
+	char value[512], with[1024], expected[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(PIECES) / sizeof(PIECES[0]); i++) {
+		for (unsigned count = PIECES[i].most - 1; count <= PIECES[i].most + 1; count++) {
+			struct text text;
+
+			text_init(&text, value, sizeof(value) - 1);
+			for (unsigned k = 0; k < count; k++)
+				text_string(&text, PIECES[i].piece);
+			value[text.len] = '\0';
+			(void)snprintf(with, sizeof(with), "\"User\":\"%s\"", value);
+			text_init(&text, expected, sizeof(expected) - 1);
+			text_string(&text, "asked 1000:1000, docker says \"");
+			for (unsigned k = 0; k < count && k < PIECES[i].most; k++)
+				text_string(&text, PIECES[i].shown);
+			text_string(&text, count < PIECES[i].most ? "\"" : "...");
+			expected[text.len] = '\0';
+			plan_for(false);
+			replace(container_old, "\"User\":\"1000:1000\"", with);
+			verify(document);
+			expect_one("shown", "/Config/User");
+			assert_string_equal(report.at[0].detail, expected);
+		}
+	}
+}
+
 /* More than a plan can ask for: an empty text is never what it came to. */
 static void test_too_long(void **state)
 {
@@ -668,6 +837,23 @@ static void test_too_long(void **state)
 	replace(container_old, "\"WorkingDir\":\"/workspace\"", "\"WorkingDir\":\"\"");
 	verify(document);
 	expect_one("the plan's", "/Config/WorkingDir");
+	/* As long as one may be, and one byte more, the same on either side. */
+	for (size_t len = FRAME_MAX - 1; len <= FRAME_MAX; len++) {
+		text_init(&text, longer, sizeof(longer) - 1);
+		text_string(&text, "\"WorkingDir\":\"");
+		for (size_t i = 0; i < len; i++)
+			text_string(&text, "x");
+		text_string(&text, "\"");
+		longer[text.len] = '\0';
+		replace(container_old, "\"WorkingDir\":\"/workspace\"", longer);
+		longer[text.len - 1] = '\0';
+		plan.workdir = longer + strlen("\"WorkingDir\":\"");
+		verify(document);
+		if (len < FRAME_MAX)
+			expect_none("the longest");
+		else
+			expect_one("longer", "/Config/WorkingDir");
+	}
 }
 
 /* A runtime of a name that no config could give. */
@@ -707,6 +893,28 @@ static void test_words_long(void **state)
 	assert_string_equal(report.at[0].pointer, "/Args");
 	assert_string_equal(report.at[0].detail, "asked [\"-c\",..., docker says []");
 	assert_string_equal(report.at[1].pointer, "/Config/Cmd");
+	/* A word that ends 596 bytes of JSON is kept to be shown, at 597 no longer. */
+	for (size_t len = 596; len <= 597; len++) {
+		word[len - strlen("[\"-c\",\"\"")] = '\0';
+		verify(document);
+		assert_int_equal(strncmp(report.at[0].detail, "asked [\"-c\",...", 15) == 0,
+		                 len == 597);
+		memset(word, 'w', sizeof(word) - 1);
+	}
+}
+
+/* The greatest figure of a limit is whole. */
+static void test_figures(void **state)
+{
+	const struct json nothing = { .text = NULL };
+	const struct want want = { .doc = &nothing, .plan = &plan, .report = &report };
+
+	(void)state;
+	report_init(&report, CODE_UNAVAILABLE, 69);
+	want_number(&want, JSON_NONE, "k", UINT64_MAX);
+	expect_one("figure", "");
+	assert_string_equal(report.at[0].detail,
+	                    "asked 18446744073709551615, docker says nothing");
 }
 
 /* A member of nothing, without a path, has no pointer. */
@@ -731,6 +939,9 @@ int main(void)
 		cmocka_unit_test(test_not_an_object), cmocka_unit_test(test_detail),
 		cmocka_unit_test(test_too_long),      cmocka_unit_test(test_runtime_long),
 		cmocka_unit_test(test_words_long),    cmocka_unit_test(test_no_path),
+		cmocka_unit_test(test_says),          cmocka_unit_test(test_not_a_list),
+		cmocka_unit_test(test_full_report),   cmocka_unit_test(test_shown),
+		cmocka_unit_test(test_figures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
