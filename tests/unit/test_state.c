@@ -409,6 +409,9 @@ static void refuses_a_docker_config(void **state)
 	assert_int_equal(opens("s"), STATE_OK);
 	put("s/docker/config.json", "{}", 0600);
 	is_wrong("s", BAD_DOCKER);
+	fake_begins(0); /* an old errno is not that of the look */
+	is_wrong("s", BAD_DOCKER);
+	fake.counted = false;
 	assert_int_equal(unlink(in_base("s/docker/config.json")), 0);
 	assert_int_equal(symlink("nowhere", in_base("s/docker/config.json")), 0);
 	is_wrong("s", BAD_DOCKER);
@@ -506,6 +509,8 @@ static bool tolerated(const char *const *which)
 	return is;
 }
 
+static bool was_synced; /* before the id has its name */
+
 static void opening_fails(const char *const *harmless, bool anew, const char *zero)
 {
 	const unsigned before = descriptors();
@@ -529,6 +534,7 @@ static void opening_fails(const char *const *harmless, bool anew, const char *ze
 		(void)!state_open(&s, in_base("s"), "");
 		fake.counted = false;
 		wrong = s.wrong;
+		was_synced = was_synced || strcmp(fake.failed, "fsync 1") == 0;
 		if (wrong == NULL && !anew)
 			assert_string_equal(s.id, id);
 		assert_true(s.dir >= -1 && s.claims >= -1);
@@ -559,6 +565,7 @@ static void every_call_of_opening_may_fail(void **state)
 		opening_fails(anew, true, zero[i]);
 		opening_fails(again, false, zero[i]);
 	}
+	assert_true(was_synced);
 }
 
 /* What failed first tells what is wrong. */
@@ -1144,6 +1151,41 @@ static void every_call_of_a_step_may_fail(void **state)
 			}
 }
 
+/* Descriptor 0 is one like any other: to keep, to close. */
+static void a_lock_and_a_claim_of_descriptor_0(void **state)
+{
+	const int own = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	struct state s, other;
+	unsigned before;
+
+	(void)state;
+	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
+	assert_int_equal(state_open(&other, in_base("s"), ""), STATE_OK);
+	assert_int_equal(state_lock(&other, OTHER), STATE_OK);
+	close(STDIN_FILENO);
+	before = descriptors();
+	fake.zero = "lock";
+	fake_begins(0);
+	assert_int_equal(state_lock(&s, NONCE), STATE_HELD);
+	assert_int_equal(s.lock, 0);
+	assert_int_equal(state_lock(&s, NONCE), STATE_HELD);
+	assert_int_equal(s.lock, 0);
+	assert_int_equal(descriptors(), before + 1);
+	assert_int_equal(close(s.lock), 0);
+	s.lock = -1;
+	fake.zero = NONCE;
+	assert_true(state_claim(&s, NONCE, ENDPOINT));
+	assert_int_equal(s.claim, 0);
+	assert_true(state_drop_claim(&s));
+	assert_false(exists("s/claims/" NONCE));
+	assert_int_equal(descriptors(), before);
+	fake.counted = false;
+	assert_int_equal(dup2(own, STDIN_FILENO), STDIN_FILENO);
+	close(own);
+	done(&s);
+	done(&other);
+}
+
 static void no_file(struct stat *st)
 {
 	st->st_mode = S_IFDIR | 0600;
@@ -1311,7 +1353,9 @@ static void claims_have_a_greatest_length(void **state)
 	done(&s);
 }
 
-/* What one claim says is not another's. */
+#define CREATED_8 "created x\ncreated x\ncreated x\ncreated x\ncreated x\ncreated x\ncreated x\ncreated x\n"
+
+/* What one claim says is not another's, even if it was longer. */
 static void claims_are_read_one_by_one(void **state)
 {
 	static const struct {
@@ -1336,7 +1380,7 @@ static void claims_are_read_one_by_one(void **state)
 		bool first, then, then_created;
 
 		fake.counted = true;
-		put_claim("s/claims/" OTHER, "creating 1@\ncreated x\n", 0);
+		put_claim("s/claims/" OTHER, "creating 1@\n" CREATED_8 CREATED_8 CREATED_8, 0);
 		put_claim("s/claims/" NONCE, rows[i].text, rows[i].age);
 		first = state_adopt(&other, OTHER, ENDPOINT, QUIET, &created);
 		then = state_adopt(&s, NONCE, ENDPOINT, QUIET, &then_created);
@@ -1446,7 +1490,7 @@ int main(void)
 		TEST(refuses_another_owners_directories), TEST(remote_file_systems),
 		TEST(makes_one_id),               TEST(every_call_of_opening_may_fail),
 		TEST(opening_tells_what_failed),  TEST(every_call_of_a_step_may_fail),
-		TEST(a_file_must_be_ours_and_the_same), TEST(a_lock_that_cannot_be_had),
+		TEST(a_lock_and_a_claim_of_descriptor_0), TEST(a_file_must_be_ours_and_the_same), TEST(a_lock_that_cannot_be_had),
 		TEST(the_holder_is_the_last_one), TEST(endpoints_have_a_greatest_length),
 		TEST(claims_have_a_greatest_length), TEST(claims_are_read_one_by_one),
 		TEST(the_stuck_are_marked),       TEST(spoilt_claims),
