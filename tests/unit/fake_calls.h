@@ -90,7 +90,8 @@ static void *fake_real(const char *name)
 }
 
 /* Calls the library's own. */
-#define FAKE_REAL(name, ...) (((union { void *at; __typeof__(&name) call; }){fake_real(#name)}).call(__VA_ARGS__))
+#define FAKE_REAL(name, ...) \
+	(((union { void *at; __typeof__(&name) call; }){fake_real(#name)}).call(__VA_ARGS__))
 
 int openat(int dir, const char *name, int flags, ...)
 {
@@ -235,7 +236,9 @@ ssize_t getrandom(void *to, size_t len, unsigned flags)
 {
 	if (flags != 0 || fake_fails("getrandom"))
 		return -1;
-	return FAKE_REAL(getrandom, to, fake.random != 0 && fake.random < len ? fake.random : len, 0);
+	if (fake.random != 0 && fake.random < len)
+		len = fake.random;
+	return FAKE_REAL(getrandom, to, len, 0);
 }
 
 time_t time(time_t *to)

@@ -599,7 +599,8 @@ static void knows_its_descriptors(void **state)
 	(void)state;
 	assert_true(one > STDERR_FILENO && two > one && two < INT_MAX);
 	for (int from = 0; from < two + 9; from++)
-		assert_int_equal(child_next_fd(from), from <= one ? one : from <= two ? two : INT_MAX);
+		assert_int_equal(child_next_fd(from),
+		                 from <= one ? one : from <= two ? two : INT_MAX);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", one);
 	assert_true(readlink(path, what, sizeof(what) - 1) > 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", two);

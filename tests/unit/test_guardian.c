@@ -58,7 +58,9 @@ static int set_up(void **state)
 	fake_make(&docker);
 	snprintf(claim_path, sizeof(claim_path), "%s/claims/" NONCE, fake_dir);
 	/* So that a guardian whose parent was killed becomes ours to wait for. */
-	return child_set_up() && fake_time_starts() && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 ? 0 : -1;
+	if (!child_set_up() || !fake_time_starts())
+		return -1;
+	return prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
 static int tear_down(void **state)

@@ -429,7 +429,8 @@ static int started(bool as_root, bool closed)
 	sigemptyset(&some);
 	sigemptyset(&none);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 || (closed && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY))
+		if (fcntl(fd, F_GETFD) < 0 ||
+		    (closed && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY))
 			_exit(102);
 	if (closed && fcntl(STDERR_FILENO + 1, F_GETFD) >= 0)
 		_exit(103);
