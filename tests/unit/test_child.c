@@ -36,6 +36,88 @@
 static struct timespec clock_set;
 static int waited; /* milliseconds that poll(2) was asked to wait last */
 static bool no_fork;
+static const char *fails; /* the call of a child that fails: "" for none */
+static int no_memfd; /* the one that cannot be made: 1 or 2 */
+static int no_wait; /* what waitpid(2) says first: an errno */
+static const int *puts_so; /* what each write(2) says: a length, or -errno; then as it is */
+static size_t put_most; /* the most that one was asked for */
+
+static bool failing(const char *call)
+{
+	if (fails == NULL || strcmp(fails, call) != 0)
+		return false;
+	errno = EIO;
+	return true;
+}
+
+pid_t setsid(void)
+{
+	while (failing("setsid waits"))
+		pause();
+	return failing("setsid") ? -1 : (pid_t)syscall(SYS_setsid);
+}
+
+pid_t getppid(void)
+{
+	return failing("getppid") ? 1 : (pid_t)syscall(SYS_getppid);
+}
+
+int prctl(int what, ...)
+{
+	va_list more;
+	unsigned long one;
+
+	va_start(more, what);
+	one = va_arg(more, unsigned long);
+	va_end(more);
+	return failing("prctl") ? -1 : (int)syscall(SYS_prctl, what, one, 0, 0, 0);
+}
+
+int setrlimit(__rlimit_resource_t what, const struct rlimit *limit)
+{
+	return failing("setrlimit") ? -1 : (int)syscall(SYS_setrlimit, what, limit);
+}
+
+int dup2(int from, int to)
+{
+	return failing("dup2") ? -1 : (int)syscall(SYS_dup2, from, to);
+}
+
+int dup3(int from, int to, int flags)
+{
+	return failing("dup3") ? -1 : (int)syscall(SYS_dup3, from, to, flags);
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+	if (no_memfd > 0 && --no_memfd == 0)
+		return -1;
+	return (int)syscall(SYS_memfd_create, name, flags);
+}
+
+pid_t waitpid(pid_t pid, int *status, int how)
+{
+	errno = no_wait;
+	no_wait = 0;
+	if (errno != 0)
+		return -1;
+	errno = EINTR; /* an old one */
+	return (pid_t)syscall(SYS_wait4, pid, status, how, NULL);
+}
+
+ssize_t write(int fd, const void *bytes, size_t len)
+{
+	if (puts_so == NULL)
+		return syscall(SYS_write, fd, bytes, len);
+	put_most = len > put_most ? len : put_most;
+	if (*puts_so < 0) {
+		errno = -*puts_so++;
+		return -1;
+	}
+	if (*puts_so < (int)len && *puts_so < 9999)
+		len = (size_t)*puts_so++;
+	return len == 0 ? 0 : syscall(SYS_write, fd, bytes, len);
+}
 
 int clock_gettime(clockid_t id, struct timespec *now)
 {
@@ -130,6 +212,14 @@ static int act(char **argv)
 	if (strcmp(what, "say") == 0)
 		return write(STDOUT_FILENO, argv[2], strlen(argv[2])) < 0 ||
 		       write(STDERR_FILENO, argv[3], strlen(argv[3])) < 0;
+	if (strcmp(what, "copy") == 0) {
+		char byte;
+
+		for (int fd = 0; fd < atoi(argv[2]); fd++)
+			if (fd != STDOUT_FILENO && fd != STDERR_FILENO && read(fd, &byte, 1) == 1)
+				printf("%c", byte);
+		return fflush(stdout);
+	}
 	if (strcmp(what, "leave") == 0 && fork() != 0)
 		return 0; /* and a process of the same group, which has our output */
 	for (;;)
@@ -219,14 +309,16 @@ static void a_child_has_what_it_is_given(void **state)
 {
 	const char *const argv[] = {"child", "show", "", "x y", NULL};
 	const char *const env[] = {"A=1", "B=", NULL};
-	struct child_plan plan = {self, -1, argv, env, 3, {-1, -1, -1}};
+	struct child_plan plan = {self, -1, argv, env, 3, {-1, -1, -1, -1, -1, -1, -1, -1, -1}};
 	static const char after[] = "\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"
 	                            "SigCgt:\t0000000000000000\n"
 	                            "core 0 0, session 1, death 9\n";
 	char expected[512];
-	const int high = fcntl(STDIN_FILENO, F_DUPFD, 100); /* which no child gets */
+	int stray[32]; /* which no child gets */
 
 	(void)state;
+	for (size_t i = 0; i < 32; i++)
+		stray[i] = dup(STDIN_FILENO);
 	for (int count = 3; count <= CHILD_FDS; count++) {
 		for (int by = 0; by < 2; by++) {
 			struct child child;
@@ -235,7 +327,6 @@ static void a_child_has_what_it_is_given(void **state)
 			plan.path = by ? "" : self;
 			plan.program = by ? open(self, O_PATH | O_CLOEXEC) : -1;
 			plan.count = count;
-			plan.fd[count - 1] = -1;
 			child_start(&child, &plan);
 			assert_true(child.pid > 0 && !child.ended && child.vital);
 			assert_int_equal(waits(&child, 1), CHILD_DONE);
@@ -253,7 +344,155 @@ static void a_child_has_what_it_is_given(void **state)
 				close(plan.program);
 		}
 	}
-	close(high);
+	for (size_t i = 0; i < 32; i++)
+		close(stray[i]);
+}
+
+static int with_byte(char byte)
+{
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(write(ends[1], &byte, 1), 1);
+	close(ends[1]);
+	return ends[0];
+}
+
+/* Each is at its place, and 0 is one like any other. */
+static void descriptors_are_at_their_places(void **state)
+{
+	static const char *const env[] = {NULL};
+	static const char *const argv[] = {"child", "copy", "9", NULL};
+	struct child_plan plan = {self, -1, argv, env, CHILD_FDS, {-1}};
+	const int own = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 60);
+
+	(void)state;
+	for (int zero = 0; zero < CHILD_FDS; zero++) {
+		struct child child;
+		char expected[CHILD_FDS] = "abcdefg", link[64], what[64] = "";
+
+		for (int i = 0, n = 0; i < CHILD_FDS; i++)
+			plan.fd[i] = i == 1 || i == 2 ? -1 : with_byte(expected[n++]);
+		if (zero != 1 && zero != 2) {
+			assert_int_equal(dup2(plan.fd[zero], STDIN_FILENO), STDIN_FILENO);
+			close(plan.fd[zero]);
+			plan.fd[zero] = STDIN_FILENO;
+		} else {
+			close(STDIN_FILENO);
+		}
+		child_start(&child, &plan);
+		assert_int_equal(waits(&child, 1), CHILD_DONE);
+		child_read(child.out, output, sizeof(output));
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", child.out);
+		assert_true(readlink(link, what, sizeof(what) - 1) > 0);
+		assert_string_equal(what, "/memfd:cofferdam (deleted)");
+		child_finish(&child);
+		for (int i = 0; i < CHILD_FDS; i++)
+			if (i != 1 && i != 2)
+				close(plan.fd[i]);
+		assert_true(fcntl(STDIN_FILENO, F_GETFD) < 0);
+		assert_int_equal(dup2(own, STDIN_FILENO), STDIN_FILENO);
+		assert_string_equal(output, expected);
+	}
+	close(own);
+}
+
+/* Of the memfds, of the program, of those that are given for output: each may be 0. */
+static void descriptor_0_is_like_any_other(void **state)
+{
+	static const char *const argv[] = {"child", "say", "out", "err", NULL}, *const env[] = {NULL};
+	struct child_plan plan = {self, -1, argv, env, 3, {-1, -1, -1}};
+	const int own = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 60);
+	struct child child;
+	char text[8];
+	int ends[2], fd;
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	for (int which = 0; which < 4; which++) {
+		plan.fd[1] = plan.fd[2] = -1;
+		close(STDIN_FILENO);
+		if (which == 1)
+			plan.fd[1] = ends[1]; /* err is 0 */
+		if (which == 2 || which == 3)
+			plan.fd[which - 1] = dup2(ends[1], STDIN_FILENO);
+		child_start(&child, &plan);
+		assert_int_equal(waits(&child, 1), CHILD_DONE);
+		assert_int_equal(child_read(child.out, text, sizeof(text)),
+		                 plan.fd[1] < 0 ? 3 : 0);
+		assert_int_equal(child_read(child.err, text, sizeof(text)),
+		                 plan.fd[2] < 0 ? 3 : 0);
+		if (which > 0)
+			assert_int_equal(read(ends[0], text, sizeof(text)), 3);
+		child_finish(&child);
+		if (which >= 2)
+			close(STDIN_FILENO);
+		assert_true(fcntl(STDIN_FILENO, F_GETFD) < 0);
+	}
+	plan.fd[1] = plan.fd[2] = -1;
+	plan.path = "";
+	plan.program = open(self, O_PATH | O_CLOEXEC);
+	assert_int_equal(plan.program, 0);
+	child_start(&child, &plan);
+	assert_int_equal(waits(&child, 1), CHILD_DONE);
+	child_finish(&child);
+	close(STDIN_FILENO);
+	fd = child_document("abc", 3);
+	assert_int_equal(fd, 0);
+	assert_int_equal(child_length(fd), 3);
+	close(fd);
+	assert_int_equal(dup2(own, STDIN_FILENO), STDIN_FILENO);
+	close(own);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Nothing runs without all of it. */
+static void a_child_may_fail_before_it_runs(void **state)
+{
+	static const char *const argv[] = {"child", "say", "out", "err", NULL}, *const env[] = {NULL};
+	static const char *const calls[] = {"", "setsid", "getppid", "prctl", "setrlimit", "dup2",
+	                                    "dup3"};
+	struct child_plan plan = {"", open(self, O_PATH | O_CLOEXEC), argv, env, 3, {-1, -1, -1}};
+	struct rlimit old, small;
+	struct child child;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		fails = calls[i];
+		child_start(&child, &plan);
+		fails = NULL;
+		assert_int_equal(waits(&child, 1), i > 0 ? CHILD_FAILED : CHILD_DONE);
+		assert_int_equal(child.status, i > 0 ? 127 : 0);
+		assert_int_equal(child_length(child.out), i > 0 ? 0 : 3);
+		assert_int_equal(child_length(child.err), i > 0 ? 0 : 3);
+		child_finish(&child);
+	}
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	for (rlim_t room = 0; room < 5; room++) { /* for three, and the program */
+		small = (struct rlimit){2 * CHILD_FDS + room, old.rlim_max};
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &small), 0);
+		child_start(&child, &plan);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+		assert_int_equal(waits(&child, 1), room < 4 ? CHILD_FAILED : CHILD_DONE);
+		assert_int_equal(child.status, room < 4 ? 127 : 0);
+		assert_int_equal(child_length(child.err), room < 4 ? 0 : 3);
+		child_finish(&child);
+	}
+	close(plan.program);
+	plan.program = -1; /* and so nothing is executed */
+	plan.fd[2] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	child_start(&child, &plan);
+	assert_int_equal(waits(&child, 1), CHILD_FAILED);
+	assert_int_equal(child.status, 126); /* it cannot even say so */
+	child_finish(&child);
+	close(plan.fd[2]);
+	fails = "setsid waits"; /* before it has a group of its own */
+	child_start(&child, &plan);
+	child_stop(&child);
+	fails = NULL;
+	assert_int_equal(child.status, CHILD_LOST);
+	child_finish(&child);
 }
 
 /* Each of its descriptors is the one that was named, whatever the order. */
@@ -369,7 +608,16 @@ static void what_cannot_be_started_is_lost(void **state)
 	assert_int_equal(child.status, 127);
 	child_read(child.err, output, sizeof(output));
 	assert_string_equal(output, "the program cannot be executed");
+	assert_int_equal(child_length(child.err), strlen("the program cannot be executed"));
 	child_finish(&child);
+	for (int which = 1; which <= 2; which++) {
+		no_memfd = which;
+		child_start(&child, &plan);
+		no_memfd = 0;
+		assert_true(child.pid == 0 && child.ended && child.status == CHILD_LOST);
+		assert_int_equal(which == 1 ? child.out : child.err, -1);
+		child_finish(&child);
+	}
 	no_fork = true;
 	child_start(&child, &plan);
 	no_fork = false;
@@ -418,6 +666,24 @@ static void waits_for_all(void **state)
 	assert_int_equal(waits(set, 2), CHILD_FAILED);
 	child_finish(&set[0]);
 	child_finish(&set[1]);
+}
+
+static void waiting_may_fail(void **state)
+{
+	struct child child;
+
+	(void)state;
+	START(&child, "exit", "3");
+	no_wait = EINTR; /* once more then */
+	assert_int_equal(waits(&child, 1), CHILD_FAILED);
+	assert_int_equal(child.status, 3);
+	child_finish(&child);
+	START(&child, "exit", "0");
+	no_wait = ECHILD;
+	assert_int_equal(waits(&child, 1), CHILD_FAILED);
+	assert_int_equal(child.status, CHILD_LOST);
+	child_finish(&child);
+	assert_int_equal(waitpid(-1, NULL, 0) > 0, 1); /* it is still there */
 }
 
 /* What it leaves behind in its group is ended with it. */
@@ -526,6 +792,33 @@ static void puts_what_it_can(void **state)
 	close(ends[1]);
 }
 
+/* A write that is cut, or none, is gone on with; one that fails is not. */
+static void puts_the_rest(void **state)
+{
+	static const int so[] = {1, -EINTR, 2, -EAGAIN, 0, 1, 9999}, bad[] = {1, -EIO};
+	static char bytes[3 * PIPE_BUF], got[sizeof(bytes)];
+	int ends[2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)(i * 7 + i / 251);
+	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	puts_so = so;
+	put_most = 0;
+	assert_true(child_put(ends[1], bytes, sizeof(bytes), child_now() + SECONDS_20));
+	puts_so = NULL;
+	assert_int_equal(put_most, PIPE_BUF);
+	assert_int_equal(read(ends[0], got, sizeof(got)), sizeof(got));
+	assert_memory_equal(got, bytes, sizeof(got));
+	assert_int_equal(read(ends[0], got, 1), -1);
+	puts_so = bad;
+	assert_false(child_put(ends[1], bytes, 3, child_now() + SECONDS_20));
+	puts_so = NULL;
+	assert_int_equal(read(ends[0], got, sizeof(got)), 1);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void reads_what_was_written(void **state)
 {
 	char text[8];
@@ -613,6 +906,25 @@ static void knows_its_descriptors(void **state)
 	assert_int_equal(fcntl(two, F_GETFL) & O_ACCMODE, O_RDWR);
 }
 
+static void needs_two_descriptors(void **state)
+{
+	const int least = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct rlimit old, small;
+	bool set;
+
+	(void)state;
+	close(least);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	for (rlim_t room = 0; room < 2; room++) {
+		small = (struct rlimit){(rlim_t)least + room, old.rlim_max};
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &small), 0);
+		set = child_set_up();
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+		assert_false(set);
+	}
+	assert_true(child_set_up());
+}
+
 /* The last test, for a signal that has come stays, the first one. */
 static void hears_signals(void **state)
 {
@@ -646,17 +958,23 @@ int main(int argc, char **argv)
 		cmocka_unit_test(signals_are_blocked),
 		cmocka_unit_test(a_child_has_what_it_is_given),
 		cmocka_unit_test(descriptors_are_in_order),
+		cmocka_unit_test(descriptors_are_at_their_places),
+		cmocka_unit_test(descriptor_0_is_like_any_other),
+		cmocka_unit_test(a_child_may_fail_before_it_runs),
 		cmocka_unit_test(what_it_writes_is_bounded),
 		cmocka_unit_test(tells_how_it_ended),
 		cmocka_unit_test(what_cannot_be_started_is_lost),
 		cmocka_unit_test(waits_for_all),
+		cmocka_unit_test(waiting_may_fail),
 		cmocka_unit_test(leaves_nobody_behind),
 		cmocka_unit_test(a_wait_has_a_deadline),
 		cmocka_unit_test(puts_all_of_it),
 		cmocka_unit_test(puts_what_it_can),
+		cmocka_unit_test(puts_the_rest),
 		cmocka_unit_test(reads_what_was_written),
 		cmocka_unit_test(documents_are_sealed),
 		cmocka_unit_test(knows_its_descriptors),
+		cmocka_unit_test(needs_two_descriptors),
 		cmocka_unit_test(hears_signals),
 	};
 
