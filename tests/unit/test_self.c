@@ -28,12 +28,44 @@
 
 /* What the library's calls say when it is set. */
 static const char *program; /* is the one that runs */
-static const char *home; /* of the caller; "": there is no such user */
+static const char *home; /* of the caller; "": there is no such user; NULL: a failure */
+static bool no_program;
+static uid_t uid[2]; /* real and effective */
+static bool uids;
+static const char *etc; /* is /etc/cofferdam/config.json */
+static unsigned flawed; /* files that were opened with other flags than they should be */
+
+uid_t getuid(void)
+{
+	return uids ? uid[0] : (uid_t)syscall(SYS_getuid);
+}
+
+uid_t geteuid(void)
+{
+	return uids ? uid[1] : (uid_t)syscall(SYS_geteuid);
+}
+
+int open(const char *what, int flags, ...)
+{
+	va_list more;
+	mode_t mode;
+
+	va_start(more, flags);
+	mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
+	va_end(more);
+	if (strstr(what, ".json") != NULL && (flags & O_CREAT) == 0)
+		flawed += flags != (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (etc != NULL && strcmp(what, "/etc/cofferdam/config.json") == 0)
+		what = etc;
+	return (int)syscall(SYS_openat, AT_FDCWD, what, flags, mode);
+}
 
 ssize_t readlink(const char *restrict name, char *restrict to, size_t len)
 {
 	size_t n;
 
+	if (no_program && strcmp(name, "/proc/self/exe") == 0)
+		return -1;
 	if (program == NULL || strcmp(name, "/proc/self/exe") != 0)
 		return syscall(SYS_readlink, name, to, len);
 	n = strlen(program) < len ? strlen(program) : len;
@@ -41,12 +73,20 @@ ssize_t readlink(const char *restrict name, char *restrict to, size_t len)
 	return (ssize_t)n;
 }
 
-int getpwuid_r(uid_t uid, struct passwd *entry, char *storage, size_t len, struct passwd **found)
+int getpwuid_r(uid_t id, struct passwd *entry, char *storage, size_t len, struct passwd **found)
 {
-	(void)uid;
+	static char other[] = "/other";
+
+	(void)id;
+	*found = NULL;
+	if (home == NULL) {
+		*found = entry;
+		entry->pw_dir = other;
+		return 5;
+	}
 	*found = home[0] == '\0' ? NULL : entry;
 	snprintf(storage, len, "%s", home);
-	*entry = (struct passwd){.pw_dir = storage};
+	*entry = (struct passwd){.pw_dir = home[0] == '\0' ? other : storage};
 	return 0;
 }
 
@@ -113,16 +153,27 @@ static void a_path_fits_or_is_none(void **state)
 
 static void trusts_root_and_the_caller(void **state)
 {
+	static const struct {
+		uid_t caller, owner;
+		bool trusted;
+	} rows[] = {
+		{0, 0, true}, {0, 1, false}, {1000, 0, true}, {1000, 1000, true},
+		{1000, 1, false}, {1000, 1001, false},
+	};
+
 	(void)state;
+	uids = true;
 	for (mode_t mode = 0; mode < 010000; mode++) {
 		const bool shared = (mode & S_IWGRP) != 0 || (mode & S_IWOTH) != 0;
 
-		for (uid_t more = 0; more < 3; more++) {
-			struct stat st = {.st_uid = geteuid() + more, .st_mode = S_IFREG | mode};
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			struct stat st = {.st_uid = rows[i].owner, .st_mode = S_IFREG | mode};
 
-			assert_int_equal(self_trusts(&st), !shared && more == 0);
+			uid[1] = rows[i].caller;
+			assert_int_equal(self_trusts(&st), !shared && rows[i].trusted);
 		}
 	}
+	uids = false;
 }
 
 static void a_home_is_absolute_and_fits(void **state)
@@ -131,7 +182,7 @@ static void a_home_is_absolute_and_fits(void **state)
 		const char *home, *is;
 	} rows[] = {
 		{"/root", "/root"}, {"/", "/"}, {"/1234567", "/1234567"}, {"/12345678", ""},
-		{"/123456789", ""}, {"root", ""}, {"", ""},
+		{"/123456789", ""}, {"root", ""}, {"", ""}, {NULL, ""},
 	};
 	char to[10];
 
@@ -213,7 +264,8 @@ static void a_config_is_found(void **state)
 	static const char *const directories[] = {"h", "h/.config", "h/.config/cofferdam", "x",
 	                                          "x/cofferdam"};
 	static char far[SELF_PATH];
-	char at[128], config[128];
+	char at[128], config[128], everybodys[128], path[SELF_PATH];
+	int own, fd;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
@@ -246,10 +298,35 @@ static void a_config_is_found(void **state)
 	assert_int_equal(unlink(in_base("h/.config/cofferdam/config.json")), 0);
 	assert_int_equal(symlink("nothing", name), 0);
 	given(WHY_CONFIG_OPEN, NULL, at, NULL); /* broken, not missing */
-	memset(far, '/', sizeof(far) - 1); /* with the rest of it too long by one, and not */
-	far[SELF_PATH - strlen("/.config/cofferdam/config.json")] = '\0';
+	put("etc.json", 0600);
+	strcpy(everybodys, in_base("etc.json"));
+	etc = everybodys;
+	given(WHY_CONFIG_OPEN, NULL, at, NULL);
+	assert_int_equal(unlink(in_base("h/.config/cofferdam/config.json")), 0);
+	given(WHY_NONE, NULL, at, "etc.json");
+	given(WHY_CONFIG_OPEN, NULL, everybodys, NULL); /* ENOTDIR */
+	put("h/.config/cofferdam/config.json", 0600);
+	given(WHY_NONE, NULL, at, "h/.config/cofferdam/config.json");
+	setenv("COFFERDAM_CONFIG", "x", 1); /* a name of one letter is one */
+	given(WHY_CONFIG_OPEN, NULL, at, NULL);
+	unsetenv("COFFERDAM_CONFIG");
+	memset(far, '/', sizeof(far) - 1); /* the longest that there can be, and one more */
+	memcpy(far, at, strlen(at));
+	far[SELF_PATH - 1 - strlen("/.config/cofferdam/config.json")] = '\0';
+	given(WHY_NONE, NULL, far, "h/.config/cofferdam/config.json");
+	strcat(far, "/");
 	given(WHY_CONFIG_OPEN, NULL, far, NULL);
-	errno = 0;
+	etc = NULL;
+	assert_int_equal(flawed, 0);
+	own = dup(STDIN_FILENO);
+	assert_int_equal(close(STDIN_FILENO), 0);
+	assert_int_equal(self_config(everybodys, at, &fd, path), WHY_NONE);
+	assert_int_equal(fd, STDIN_FILENO); /* one like any other */
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(self_audit(everybodys, &fd, path), WHY_NONE);
+	assert_int_equal(fd, STDIN_FILENO);
+	assert_int_equal(dup2(own, STDIN_FILENO), STDIN_FILENO);
+	close(own);
 }
 
 static int no_descriptor;
@@ -295,6 +372,7 @@ static void files_are_written_where_they_are_named(void **state)
 
 	(void)state;
 	strcpy(file, in_base("f"));
+	umask(0);
 	assert_int_equal(audit(file, path), WHY_NONE);
 	assert_string_equal(path, file);
 	assert_int_equal(stat(file, &st), 0);
@@ -352,6 +430,8 @@ static enum executor_reason policy(const char *own_program, char *path)
 	enum executor_reason why;
 	int fd = -1;
 
+	memset(own, '/', sizeof(own));
+	own[sizeof(own) - 1] = '\0';
 	program = own_program;
 	why = self_policy(&fd, own, path);
 	program = NULL;
@@ -390,6 +470,12 @@ static void policy_lies_beside(void **state)
 	assert_int_equal(policy("", path), WHY_POLICY_UNSAFE);
 	assert_int_equal(rmdir(beside), 0);
 	put("cofferdam-policy", 0700);
+	assert_int_equal(policy("/", path), WHY_POLICY_UNSAFE);
+	assert_string_equal(path, "/cofferdam-policy");
+	no_program = true;
+	assert_int_equal(policy(own, path), WHY_POLICY_UNSAFE);
+	no_program = false;
+	assert_string_equal(path, "");
 	/* The longest path of it that fits: slashes more than one are one. */
 	memset(far, '/', sizeof(far));
 	memcpy(far, base, strlen(base));
@@ -402,7 +488,7 @@ static void policy_lies_beside(void **state)
 
 /* --- self_start, in a process of its own ---------------------------------- */
 
-static int started(bool as_root, bool closed)
+static int started(bool as_root, bool closed, uid_t real, uid_t effective)
 {
 	sigset_t some, none;
 	int status;
@@ -416,6 +502,9 @@ static int started(bool as_root, bool closed)
 	}
 	if (!as_root && setuid(NOBODY) != 0)
 		_exit(100);
+	uids = true;
+	uid[0] = real;
+	uid[1] = effective;
 	sigfillset(&some);
 	umask(0);
 	if (sigprocmask(SIG_SETMASK, &some, NULL) != 0 || signal(SIGHUP, SIG_IGN) == SIG_ERR ||
@@ -446,11 +535,13 @@ static int started(bool as_root, bool closed)
 static void starts_from_a_known_state(void **state)
 {
 	(void)state;
-	assert_int_equal(started(true, false), WHY_ROOT);
-	assert_int_equal(started(false, false), WHY_NONE);
+	assert_int_equal(started(true, false, 0, 0), WHY_ROOT);
+	assert_int_equal(started(false, false, 0, 1), WHY_ROOT);
+	assert_int_equal(started(false, false, 1, 0), WHY_ROOT);
+	assert_int_equal(started(false, false, 1, 1), WHY_NONE);
 	for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
 		close(fd);
-	assert_int_equal(started(false, true), WHY_NONE);
+	assert_int_equal(started(false, true, NOBODY, NOBODY), WHY_NONE);
 }
 
 int main(void)
