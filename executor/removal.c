@@ -20,8 +20,8 @@ bool removal_take_id(struct removal *removal, const struct child *child)
 {
 	char line[CONTAINER_ID + 2];
 
+	child_read(child->out, line, sizeof(line));
 	if (child_length(child->out) != CONTAINER_ID + 1 ||
-	    child_read(child->out, line, sizeof(line)) != CONTAINER_ID + 1 ||
 	    strspn(line, HEX) != CONTAINER_ID || line[CONTAINER_ID] != '\n')
 		return false;
 	memcpy(removal->id, line, CONTAINER_ID);

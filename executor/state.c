@@ -50,7 +50,7 @@ bool state_random(uint8_t bytes[NONCE_BYTES], char hex[ID_HEX + 1])
 	return true;
 }
 
-/* A regular file of ours, with no other name. */
+/* A regular file of ours, with no other name; -1 is none. */
 static bool ours(int fd)
 {
 	struct stat st;
@@ -77,7 +77,7 @@ static int private(int at, const char *name)
 	if (mkdirat(at, name, 0700) != 0 && errno != EEXIST)
 		return -1;
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 077) == 0)
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 077) == 0)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -126,14 +126,14 @@ bool state_local(int fd)
  * number may not; a file system without the latter says 0 (statx(2)). */
 static bool identity(int fd, const char *word, char *to, size_t cap)
 {
-	struct statx stx = {.stx_mask = 0};
+	struct statx stx;
 	int len;
 
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &stx) != 0)
 		return false;
 	len = snprintf(to, cap, " %llu:%lld.%09u %s\n", (unsigned long long)stx.stx_ino,
 	               (long long)stx.stx_btime.tv_sec, stx.stx_btime.tv_nsec, word);
-	return len > 0 && (size_t)len < cap;
+	return (size_t)len < cap; /* a negative one is a great one, too */
 }
 
 /* Makes the id, complete, by rename(2), with the directory locked: of several
@@ -182,9 +182,8 @@ static bool read_id(struct state *state)
 static bool make_docker(const struct state *state)
 {
 	int docker = private(state->dir, "docker");
-	bool good = docker >= 0 &&
-	            faccessat(docker, "config.json", F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
-	            errno == ENOENT;
+	bool good = faccessat(docker, "config.json", F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
+	            errno == ENOENT; /* -1 is EBADF */
 
 	if (docker >= 0)
 		close(docker);
@@ -225,7 +224,7 @@ enum state_result state_lock(struct state *state, const char *nonce)
 	if (state->lock < 0)
 		state->lock = openat(state->dir, "lock",
 		                     O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
-	if (state->lock < 0 || !ours(state->lock))
+	if (!ours(state->lock))
 		return STATE_BAD;
 	if (flock(state->lock, LOCK_EX | LOCK_NB) != 0)
 		return errno == EWOULDBLOCK ? STATE_HELD : STATE_BAD;
@@ -259,10 +258,10 @@ bool state_claim(struct state *state, const char *nonce, const char *endpoint)
 {
 	char line[CLAIM_BYTES], self[CLAIM_BYTES / 2];
 
-	state->claim = openat(state->claims, nonce, NEW_FILE | O_APPEND, 0600);
-	if (state->claim < 0 || !identity(state->claim, endpoint, self, sizeof(self)))
-		return false;
 	strlcpy(state->claim_name, nonce, sizeof(state->claim_name));
+	state->claim = openat(state->claims, nonce, NEW_FILE | O_APPEND, 0600);
+	if (!identity(state->claim, endpoint, self, sizeof(self)))
+		return false;
 	(void)snprintf(line, sizeof(line), "creating %lld%s", (long long)time(NULL), self);
 	return flock(state->claim, LOCK_EX | LOCK_NB) == 0 && state_claim_say(state, line) &&
 	       same(state->claims, nonce, state->claim);
@@ -310,7 +309,7 @@ static int adopt(const struct state *state, const char *name, const char *endpoi
 {
 	int fd = openat(state->claims, name, CLAIM_FLAGS);
 
-	if (fd >= 0 && ours(fd) && mature(fd, endpoint, quiet_seconds, patient, created) &&
+	if (ours(fd) && mature(fd, endpoint, quiet_seconds, patient, created) &&
 	    flock(fd, LOCK_EX | LOCK_NB) == 0 && same(state->claims, name, fd))
 		return fd;
 	if (fd >= 0)

@@ -39,7 +39,8 @@ static void says_a_detail_of_any_bytes(void **state)
 
 static void rows_are_of_the_table(void **state)
 {
-	static const enum executor_reason none[] = {WHY_NONE, WHY_COUNT, WHY_COUNT + 1, -1};
+	static const enum executor_reason none[] = {WHY_NONE, WHY_COUNT, WHY_COUNT + 1,
+	                                            WHY_COUNT + 1000};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
