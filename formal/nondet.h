@@ -37,7 +37,7 @@ uint32_t nondet_uint32(void);
 uint64_t nondet_uint64(void);
 
 #define ASSUME(condition) __CPROVER_assume(condition)
-#ifdef COVER /* of a claim that holds, the side where it fails is never reached: no place of it counts */
+#ifdef COVER /* where a claim that holds would fail is never reached: no place of it counts */
 #define PROVE(condition, claim) __CPROVER_assert(true, claim)
 #else
 #define PROVE(condition, claim) __CPROVER_assert(condition, claim)

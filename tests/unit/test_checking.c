@@ -303,7 +303,8 @@ static void test_nonce(void **state)
 		begin();
 		nonce[at] = DIGITS[at % 4];
 		options.value[OPTION_NONCE] = nonce;
-		*byte = (uint8_t)(at % 2 == 0 ? (*byte & 0x0f) | value << 4 : (*byte & 0xf0) | value);
+		*byte = (uint8_t)(at % 2 == 0 ? (*byte & 0x0f) | value << 4
+		                              : (*byte & 0xf0) | value);
 		config_is(GOOD, strlen(GOOD));
 		assert_checked(0);
 	}

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <bsd/unistd.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -243,11 +244,23 @@ static enum child_wait waits(struct child *set, size_t count)
 	return child_wait(set, count, -1, 0, child_now() + SECONDS_20);
 }
 
+/* Whoever started us may ignore signals (nohup; a posix_spawn(3) ignores libc's
+ * own two, which sigaction(3) may not touch) and leave descriptors open (make). */
+static void begin_afresh(void)
+{
+	static const uint64_t fresh[4]; /* the kernel's struct sigaction: SIG_DFL */
+
+	for (int number = 1; number <= 64; number++)
+		(void)syscall(SYS_rt_sigaction, number, fresh, NULL, sizeof(uint64_t));
+	closefrom(STDERR_FILENO + 1);
+}
+
 static int set_up(void **state)
 {
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	(void)state;
+	begin_afresh();
 	return len > 0 && child_set_up() ? 0 : -1;
 }
 
