@@ -138,6 +138,7 @@ static void a_path_fits_or_is_none(void **state)
 	const int fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const size_t len = strlen(base);
 	char path[80];
+	int root;
 
 	(void)state;
 	for (size_t cap = 1; cap < sizeof(path); cap++) {
@@ -149,6 +150,10 @@ static void a_path_fits_or_is_none(void **state)
 	}
 	assert_false(self_path(-1, path, sizeof(path)));
 	close(fd);
+	root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(self_path(root, path, 2));
+	assert_string_equal(path, "/");
+	close(root);
 }
 
 static void trusts_root_and_the_caller(void **state)
