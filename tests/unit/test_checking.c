@@ -461,6 +461,41 @@ static void test_lines_refused(void **state)
 	assert_as_wanted();
 }
 
+/* The surroundings are those of one document: the image, the mount table. */
+static void test_lines_surroundings(void **state)
+{
+	char path[] = "/tmp/test_checking.XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_int_equal(write(fd, IMAGE, strlen(IMAGE)), strlen(IMAGE));
+	assert_int_equal(close(fd), 0);
+	begin();
+	options.value[OPTION_LINES] = "";
+	options.value[OPTION_OFFLINE] = NULL;
+	offline = false;
+	options.value[OPTION_IMAGE] = path;
+	image_text = IMAGE;
+	mount_table = "x";
+	report_add(&early, REASON_MOUNT_INFO, "");
+	standard_input(GOOD);
+	want_judged(GOOD, strlen(GOOD));
+	want_record(1);
+	assert_int_equal(standard_fork(check, confined), 77);
+	assert_as_wanted();
+	begin();
+	options.value[OPTION_LINES] = "";
+	options.value[OPTION_IMAGE] = path;
+	image_text = IMAGE;
+	standard_input(GOOD);
+	want_judged(GOOD, strlen(GOOD));
+	assert_true(judging.decision.image_known);
+	want_record(1);
+	assert_int_equal(standard_fork(check, confined), 0);
+	assert_as_wanted();
+	assert_int_equal(unlink(path), 0);
+}
+
 static void test_lines_config(void **state)
 {
 	(void)state;
@@ -553,7 +588,7 @@ int main(void)
 		cmocka_unit_test(test_online),      cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_lines_refused), cmocka_unit_test(test_lines_config),
 		cmocka_unit_test(test_argv),        cmocka_unit_test(test_argv_refused),
-		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_output),      cmocka_unit_test(test_lines_surroundings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
