@@ -221,6 +221,16 @@ class Bench:
         return "killed" if status != 0 else "survived"
 
 
+def own_test(source):
+    """The test named after a source; policy/ and executor/ have sources of one name."""
+    test = "test_" + os.path.basename(source)[:-2]
+    path = os.path.join(TREE, "tests/unit/%s.c" % test)
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as file:
+        return test if "../../%s/" % os.path.dirname(source) in file.read() else ""
+
+
 class Trial:
     """The mutants of one file: {number: mutant}, and what becomes of each."""
 
@@ -228,7 +238,7 @@ class Trial:
         self.bench, self.reach = bench, reach
         self.text = Text(mutants[0].file)
         self.mutants = dict(enumerate(mutants, 1))
-        self.own = "test_" + os.path.basename(self.text.name)[:-2]
+        self.own = own_test(self.text.name)
         self.tests = {number: self.tests_of(mutant) for number, mutant in self.mutants.items()}
         self.verdicts = {number: "survived" if tests else "not run"
                          for number, tests in self.tests.items()}
