@@ -8,8 +8,8 @@ enumerators, table entries, words of the gate's template, statements left out (m
 mutants of a source are compiled into one object, where a number chooses (schemata.py); what
 cannot be made so is compiled alone.  The unit tests that run a mutant's function, the module's
 own first, run until one fails: killed.  Survivors are printed; one that cannot be told from the
-original stands with a reason in equivalent.tsv, and a row there that is killed, or matches no
-mutant, is an error.  Functions that no unit test runs are counted apart: nothing is known of their
+original stands with a reason in equivalent.tsv and is tried by the module's own test only; a row
+there that is killed, or matches no mutant, is an error.  Functions that no unit test runs are counted apart: nothing is known of their
 mutants.  --sample: so many, chosen by hash, the same every time.
 
 Mutants of code that forks, kills and unlinks run as root: each run has namespaces of its own for
@@ -234,8 +234,8 @@ def own_test(source):
 class Trial:
     """The mutants of one file: {number: mutant}, and what becomes of each."""
 
-    def __init__(self, bench, reach, mutants):
-        self.bench, self.reach = bench, reach
+    def __init__(self, bench, reach, rows, mutants):
+        self.bench, self.reach, self.rows = bench, reach, rows
         self.text = Text(mutants[0].file)
         self.mutants = dict(enumerate(mutants, 1))
         self.own = own_test(self.text.name)
@@ -247,11 +247,12 @@ class Trial:
 
     def tests_of(self, mutant):
         """The tests that run its function (a table: anything of its file)."""
-        if self.reach is None:
-            return {self.own} & set(self.bench.tests)
+        own = {self.own} & set(self.bench.tests)
+        if self.reach is None or own and key(mutant) in self.rows:
+            return own
         by_function = self.reach.get(self.text.name, {})
         if not any(by_function.values()):  # what ends by _exit, as what is confined does
-            return {self.own} & set(self.bench.tests)
+            return own
         if mutant.function:
             return set(by_function.get(mutant.function, ()))
         return set().union(*by_function.values())
@@ -388,7 +389,7 @@ def run(every, picked, own):
     bench, began = Bench(), time.monotonic()
     rows, counts, alive = accepted(), {}, set()
     for mutants in by_file(picked):
-        counts[mutants[0].file] = tally(Trial(bench, reach, mutants), rows, alive)
+        counts[mutants[0].file] = tally(Trial(bench, reach, rows, mutants), rows, alive)
     whole = score(counts)
     old = stale(rows, every, alive, {key(mutant) for mutant in picked})
     for row in old:
