@@ -9,8 +9,9 @@ mutants of a source are compiled into one object, where a number chooses (schema
 cannot be made so is compiled alone.  The unit tests that run a mutant's function, the module's
 own first, run until one fails: killed.  Survivors are printed; one that cannot be told from the
 original stands with a reason in equivalent.tsv and is tried by the module's own test only; a row
-there that is killed, or matches no mutant, is an error.  Functions that no unit test runs are counted apart: nothing is known of their
-mutants.  --sample: so many, chosen by hash, the same every time.
+there that is killed, or matches no mutant, is an error.  Functions that no unit test runs are
+counted apart: nothing is known of their mutants.  --sample: so many, chosen by hash, the same
+every time.
 
 Mutants of code that forks, kills and unlinks run as root: each run has namespaces of its own for
 processes, mounts and network, a read-only file system but for small ones in memory, and bounds on
