@@ -136,6 +136,16 @@ int sigemptyset(sigset_t *set)
 	return 0;
 }
 
+static unsigned added; /* signals, to any set */
+
+int sigaddset(sigset_t *set, int number)
+{
+	added++;
+	if (number >= 1 && number <= 64)
+		set->__val[0] |= 1UL << (number - 1);
+	return 0;
+}
+
 int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
 	if (failing("sigprocmask") || set->__val[3] != EMPTIED)
@@ -147,7 +157,7 @@ int signalfd(int fd, const sigset_t *set, int flags)
 {
 	int high;
 
-	if (set->__val[3] != EMPTIED)
+	if (failing("signalfd") || set->__val[3] != EMPTIED)
 		return -1;
 	fd = (int)syscall(SYS_signalfd4, fd, set, sizeof(uint64_t), flags);
 	if (!signals_high)
@@ -1051,14 +1061,16 @@ static void needs_two_descriptors(void **state)
 
 static void needs_its_signals(void **state)
 {
-	static const char *const calls[] = {"sigprocmask", "signal 13", "signal 25"};
+	static const char *const calls[] = {"sigprocmask", "signal 13", "signal 25", "signalfd"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		fails = calls[i];
 		assert_false(child_set_up());
 		fails = NULL;
+		added = 0;
 		assert_true(child_set_up());
+		assert_int_equal(added, 14 + 3); /* each once */
 	}
 }
 

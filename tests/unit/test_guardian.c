@@ -153,7 +153,7 @@ static pid_t executor(pid_t *guarding)
 		for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
 			(void)dup2(fd[0], i);
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || !launch(&own, &removal, &guardian) ||
-		    syscall(SYS_write, fd[1], &guardian.pid, sizeof(pid_t)) != (ssize_t)sizeof(pid_t))
+		    write(fd[1], &guardian.pid, sizeof(pid_t)) != (ssize_t)sizeof(pid_t))
 			_exit(1);
 		for (;;)
 			pause();
