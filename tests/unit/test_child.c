@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -42,6 +43,9 @@ static int no_memfd; /* the one that cannot be made: 1 or 2 */
 static int no_wait; /* what waitpid(2) says first: an errno */
 static const int *puts_so; /* what each write(2) says: a length, or -errno; then as it is */
 static size_t put_most; /* the most that one was asked for */
+static int no_seal; /* the one that is refused: 1 or 2 */
+static int places; /* that a child has; 0: any */
+static bool signals_high; /* they do not get the lowest descriptor */
 
 static bool failing(const char *call)
 {
@@ -81,6 +85,8 @@ int setrlimit(__rlimit_resource_t what, const struct rlimit *limit)
 
 int dup2(int from, int to)
 {
+	if (places > 0 && to >= places)
+		_exit(99);
 	return failing("dup2") ? -1 : (int)syscall(SYS_dup2, from, to);
 }
 
@@ -96,8 +102,75 @@ int memfd_create(const char *name, unsigned flags)
 	return (int)syscall(SYS_memfd_create, name, flags);
 }
 
+int fcntl(int fd, int what, ...)
+{
+	va_list more;
+	unsigned long one;
+
+	va_start(more, what);
+	one = va_arg(more, unsigned long);
+	va_end(more);
+	if (what == F_ADD_SEALS && no_seal > 0 && --no_seal == 0)
+		return -1;
+	return (int)syscall(SYS_fcntl, fd, what, one);
+}
+
+void (*signal(int number, void (*to)(int)))(int)
+{
+	const struct sigaction new = {.sa_handler = to, .sa_flags = SA_RESTART};
+	struct sigaction old;
+	char call[16];
+
+	snprintf(call, sizeof(call), "signal %d", number);
+	return failing(call) || sigaction(number, &new, &old) != 0 ? SIG_ERR : old.sa_handler;
+}
+
+/* Behind the signals that there are, a set knows whether it was emptied: it has no
+ * value before. */
+#define EMPTIED UINT64_C(0x656d7074)
+
+int sigemptyset(sigset_t *set)
+{
+	*set = (sigset_t){{0}};
+	set->__val[3] = EMPTIED;
+	return 0;
+}
+
+static unsigned added; /* signals, to any set */
+
+int sigaddset(sigset_t *set, int number)
+{
+	added++;
+	if (number >= 1 && number <= 64)
+		set->__val[0] |= 1UL << (number - 1);
+	return 0;
+}
+
+int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+	if (failing("sigprocmask") || set->__val[3] != EMPTIED)
+		return -1;
+	return (int)syscall(SYS_rt_sigprocmask, how, set, old, sizeof(uint64_t));
+}
+
+int signalfd(int fd, const sigset_t *set, int flags)
+{
+	int high;
+
+	if (failing("signalfd") || set->__val[3] != EMPTIED)
+		return -1;
+	fd = (int)syscall(SYS_signalfd4, fd, set, sizeof(uint64_t), flags);
+	if (!signals_high)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, 60);
+	close(fd);
+	return high;
+}
+
 pid_t waitpid(pid_t pid, int *status, int how)
 {
+	if (how != 0) /* it is not there yet when it was killed just now */
+		return 0;
 	errno = no_wait;
 	no_wait = 0;
 	if (errno != 0)
@@ -117,6 +190,7 @@ ssize_t write(int fd, const void *bytes, size_t len)
 	}
 	if (*puts_so < (int)len && *puts_so < 9999)
 		len = (size_t)*puts_so++;
+	errno = EIO; /* an old one */
 	return len == 0 ? 0 : syscall(SYS_write, fd, bytes, len);
 }
 
@@ -134,6 +208,8 @@ int poll(struct pollfd *fds, nfds_t count, int timeout)
 	                               clock_set.tv_sec != 0 ? 0 : timeout % 1000 * 1000000L};
 	const int ready = (int)syscall(SYS_ppoll, fds, count, &limit, NULL, 0);
 
+	if (count != 2)
+		_exit(99);
 	waited = timeout;
 	if (ready == 0 && clock_set.tv_sec != 0)
 		clock_set = (struct timespec){clock_set.tv_sec + timeout / 1000,
@@ -339,7 +415,7 @@ static void a_child_has_what_it_is_given(void **state)
 
 			plan.path = by ? "" : self;
 			plan.program = by ? open(self, O_PATH | O_CLOEXEC) : -1;
-			plan.count = count;
+			plan.count = places = count;
 			child_start(&child, &plan);
 			assert_true(child.pid > 0 && !child.ended && child.vital);
 			assert_int_equal(waits(&child, 1), CHILD_DONE);
@@ -357,6 +433,7 @@ static void a_child_has_what_it_is_given(void **state)
 				close(plan.program);
 		}
 	}
+	places = 0;
 	for (size_t i = 0; i < 32; i++)
 		close(stray[i]);
 }
@@ -454,6 +531,11 @@ static void descriptor_0_is_like_any_other(void **state)
 	assert_int_equal(fd, 0);
 	assert_int_equal(child_length(fd), 3);
 	close(fd);
+	for (int which = 1; which <= 2; which++) {
+		no_seal = which;
+		assert_int_equal(child_document("abc", 3), -1);
+		assert_true(fcntl(STDIN_FILENO, F_GETFD) < 0);
+	}
 	assert_int_equal(dup2(own, STDIN_FILENO), STDIN_FILENO);
 	close(own);
 	close(ends[0]);
@@ -464,21 +546,25 @@ static void descriptor_0_is_like_any_other(void **state)
 static void a_child_may_fail_before_it_runs(void **state)
 {
 	static const char *const argv[] = {"child", "say", "out", "err", NULL}, *const env[] = {NULL};
-	static const char *const calls[] = {"", "setsid", "getppid", "prctl", "setrlimit", "dup2",
-	                                    "dup3"};
+	static const char *const calls[] = {"", "setsid", "getppid", "prctl", "setrlimit",
+	                                    "signal 13", "signal 25", "dup2", "dup3",
+	                                    "sigprocmask"};
+	static const char why[] = "the program cannot be executed"; /* once it can be said */
 	struct child_plan plan = {"", open(self, O_PATH | O_CLOEXEC), argv, env, 3, {-1, -1, -1}};
 	struct rlimit old, small;
 	struct child child;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		const bool told = strcmp(calls[i], "sigprocmask") == 0;
+
 		fails = calls[i];
 		child_start(&child, &plan);
 		fails = NULL;
 		assert_int_equal(waits(&child, 1), i > 0 ? CHILD_FAILED : CHILD_DONE);
 		assert_int_equal(child.status, i > 0 ? 127 : 0);
 		assert_int_equal(child_length(child.out), i > 0 ? 0 : 3);
-		assert_int_equal(child_length(child.err), i > 0 ? 0 : 3);
+		assert_int_equal(child_length(child.err), told ? strlen(why) : i > 0 ? 0 : 3);
 		child_finish(&child);
 	}
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
@@ -681,6 +767,28 @@ static void waits_for_all(void **state)
 	child_finish(&set[1]);
 }
 
+/* A child that has ended, or never began, is let alone: its number is another's. */
+static void ends_what_runs(void **state)
+{
+	struct child child, ended, none = {.pid = 0, .out = -1, .err = -1};
+	siginfo_t info;
+
+	(void)state;
+	START(&child, "exit", "3");
+	ended = child;
+	ended.ended = true;
+	ended.status = 0;
+	assert_int_equal(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(waits(&ended, 1), CHILD_DONE);
+	child_stop(&ended);
+	assert_int_equal(ended.status, 0);
+	assert_int_equal(waits(&child, 1), CHILD_FAILED);
+	assert_int_equal(child.status, 3);
+	child_finish(&child);
+	child_stop(&none);
+	assert_false(none.ended);
+}
+
 static void waiting_may_fail(void **state)
 {
 	struct child child;
@@ -864,6 +972,7 @@ static void reads_what_was_written(void **state)
 
 static void documents_are_sealed(void **state)
 {
+	static const int cut[] = {2, 9999};
 	const unsigned before = descriptors();
 	struct rlimit old, small;
 	struct child child;
@@ -887,6 +996,18 @@ static void documents_are_sealed(void **state)
 	assert_false(child_seal(child.out));
 	assert_false(child_seal(-1));
 	child_finish(&child);
+	fd = memfd_create("", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_int_equal(ftruncate(fd, 5), 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	assert_false(child_seal(fd)); /* its end cannot be cut off */
+	close(fd);
+	for (int which = 1; which <= 2; which++) {
+		no_seal = which;
+		assert_int_equal(child_document("abc", 3), -1);
+	}
+	puts_so = cut;
+	assert_int_equal(child_document("abc", 3), -1);
+	puts_so = NULL;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	small = (struct rlimit){2, old.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
@@ -938,6 +1059,42 @@ static void needs_two_descriptors(void **state)
 	assert_true(child_set_up());
 }
 
+static void needs_its_signals(void **state)
+{
+	static const char *const calls[] = {"sigprocmask", "signal 13", "signal 25", "signalfd"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		fails = calls[i];
+		assert_false(child_set_up());
+		fails = NULL;
+		added = 0;
+		assert_true(child_set_up());
+		assert_int_equal(added, 14 + 3); /* each once */
+	}
+}
+
+/* Each of the two may be descriptor 0. */
+static void may_have_descriptor_0(void **state)
+{
+	const int own = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 60);
+	bool set;
+
+	(void)state;
+	for (int high = 0; high < 2; high++) {
+		close(STDIN_FILENO);
+		signals_high = high;
+		set = child_set_up();
+		signals_high = false;
+		assert_true(set);
+		assert_int_equal(child_next_fd(0), 0);
+		assert_true(child_next_fd(1) < INT_MAX);
+	}
+	assert_int_equal(dup2(own, STDIN_FILENO), STDIN_FILENO);
+	close(own);
+	assert_true(child_set_up());
+}
+
 /* The last test, for a signal that has come stays, the first one. */
 static void hears_signals(void **state)
 {
@@ -978,6 +1135,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(tells_how_it_ended),
 		cmocka_unit_test(what_cannot_be_started_is_lost),
 		cmocka_unit_test(waits_for_all),
+		cmocka_unit_test(ends_what_runs),
 		cmocka_unit_test(waiting_may_fail),
 		cmocka_unit_test(leaves_nobody_behind),
 		cmocka_unit_test(a_wait_has_a_deadline),
@@ -988,6 +1146,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(documents_are_sealed),
 		cmocka_unit_test(knows_its_descriptors),
 		cmocka_unit_test(needs_two_descriptors),
+		cmocka_unit_test(needs_its_signals),
+		cmocka_unit_test(may_have_descriptor_0),
 		cmocka_unit_test(hears_signals),
 	};
 

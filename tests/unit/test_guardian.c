@@ -42,6 +42,15 @@ ssize_t read(int fd, void *bytes, size_t len)
 	return syscall(SYS_read, fd, bytes, len);
 }
 
+static int farewell = -1; /* the descriptor for it */
+static size_t said; /* bytes of it */
+
+ssize_t write(int fd, const void *bytes, size_t len)
+{
+	said += fd == farewell ? len : 0;
+	return syscall(SYS_write, fd, bytes, len);
+}
+
 static bool no_fork;
 
 pid_t fork(void)
@@ -99,6 +108,7 @@ static bool lock_is_free(void)
 }
 
 static struct audit audit = {-1, 0};
+static int interrupted; /* so often the guardian's first read is */
 static unsigned remove_seconds = 60; /* far above what a busy machine needs */
 
 /* As the executor does: lock, claim, guardian. */
@@ -113,7 +123,10 @@ static bool claims(struct state *own, struct removal *removal)
 
 static bool launch(struct state *own, struct removal *removal, struct guardian *guardian)
 {
-	return claims(own, removal) && guardian_start(guardian, own, removal, &audit);
+	bool good = claims(own, removal);
+
+	interruptions = interrupted;
+	return good && guardian_start(guardian, own, removal, &audit);
 }
 
 static void put_away(struct state *own)
@@ -184,6 +197,23 @@ static void removes_for_a_killed_executor(void **state)
 	assert_string_equal(fake_log(), LS RM LS);
 	assert_false(claim_exists());
 	assert_true(lock_is_free());
+}
+
+/* The end of file comes after an interruption, whose errno is an old one then. */
+static void goes_on_when_interrupted(void **state)
+{
+	pid_t guarding, pid;
+
+	(void)state;
+	fake_does("echo " FAKE_ID "\n:\n", ":\n");
+	interrupted = 2;
+	pid = executor(&guarding);
+	interrupted = 0;
+	assert_string_equal(fake_log(), "");
+	kill_and_reap(pid);
+	assert_int_equal(exit_of(guarding), 0);
+	assert_string_equal(fake_log(), LS RM LS);
+	assert_false(claim_exists());
 }
 
 /* While it works the claim is held, and the next launch need not wait for it. */
@@ -420,8 +450,12 @@ static void ends_at_a_farewell(void **state)
 	pid = guardian.pid;
 	assert_true(pid > 0);
 	assert_true(is_open(guardian.farewell));
+	farewell = guardian.farewell;
+	said = 0;
 	begun = child_now();
 	guardian_end(&guardian);
+	farewell = -1;
+	assert_int_equal(said, 1);
 	assert_int_equal(child_now() - begun, 1);
 	assert_int_equal(guardian.pid, 0);
 	assert_true(is_gone(pid)); /* reaped */
@@ -451,7 +485,7 @@ static void a_farewell_is_no_failure(void **state)
 	errno = EINTR;
 	assert_true(guardian_start(&guardian, &own, &removal, &audit));
 	assert_false(is_open(end)); /* the pipe's end for reading is the guardian's alone */
-	assert_int_equal(write(guardian.farewell, "", 1), 1);
+	assert_int_equal(write(guardian.farewell, "12", 2), 2); /* it reads one */
 	assert_int_equal(waitid(P_PID, (id_t)guardian.pid, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(info.si_code, CLD_EXITED);
 	assert_int_equal(info.si_status, 0);
@@ -468,6 +502,7 @@ static void may_be_stopped_itself(void **state)
 	struct removal removal;
 	struct state own;
 	int64_t begun;
+	int own_input = dup(STDIN_FILENO), ends[2];
 	siginfo_t info;
 	pid_t pid;
 
@@ -475,6 +510,10 @@ static void may_be_stopped_itself(void **state)
 	fake_does("echo " FAKE_ID "\n", ":\n");
 	assert_true(launch(&own, &removal, &guardian));
 	pid = guardian.pid;
+	assert_int_equal(pipe(ends), 0); /* our input has come to its end: nobody looks */
+	assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+	close(ends[0]);
+	close(ends[1]);
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOWAIT), 0);
 	child_signal();
@@ -482,6 +521,8 @@ static void may_be_stopped_itself(void **state)
 	begun = child_now();
 	guardian_end(&guardian);
 	assert_int_equal(child_now() - begun, 1000);
+	assert_int_equal(dup2(own_input, STDIN_FILENO), STDIN_FILENO);
+	close(own_input);
 	assert_int_equal(guardian.pid, 0);
 	assert_true(is_gone(pid));
 	assert_string_equal(fake_log(), "");
@@ -551,6 +592,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		TEST(removes_for_a_killed_executor), TEST(holds_the_claim_and_not_the_lock),
+		TEST(goes_on_when_interrupted),
 		TEST(settles),                       TEST(keeps_the_claim_of_what_stays),
 		TEST(says_what_it_did),              TEST(says_that_the_claim_stays),
 		TEST(keeps_what_it_needs),           TEST(goes_on_despite_signals),

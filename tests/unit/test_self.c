@@ -16,6 +16,7 @@
 #include <ftw.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -34,6 +35,25 @@ static uid_t uid[2]; /* real and effective */
 static bool uids;
 static const char *etc; /* is /etc/cofferdam/config.json */
 static unsigned flawed; /* files that were opened with other flags than they should be */
+static const char *fails; /* the call of self_start that fails */
+static bool starting; /* self_start runs */
+static bool no_stat, no_link, no_real; /* these fail, though they have written what they say */
+static bool vanishes; /* a file that was opened is removed */
+static struct {
+	const char *path; /* "": every one is a directory of root's */
+	uid_t owner; /* what lstat says of it, when it is not 0 */
+	mode_t mode;
+} seen;
+
+static char base[64]; /* a private directory, new for each test */
+
+static bool failing(const char *call)
+{
+	if (!starting || fails == NULL || strcmp(fails, call) != 0)
+		return false;
+	errno = EIO;
+	return true;
+}
 
 uid_t getuid(void)
 {
@@ -49,21 +69,113 @@ int open(const char *what, int flags, ...)
 {
 	va_list more;
 	mode_t mode;
+	int fd;
 
 	va_start(more, flags);
 	mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
 	va_end(more);
-	if (strstr(what, ".json") != NULL && (flags & O_CREAT) == 0)
+	if (failing("open"))
+		return -1;
+	if ((strstr(what, ".json") != NULL || strncmp(what, base, strlen(base)) == 0) &&
+	    (flags & (O_CREAT | O_PATH | O_DIRECTORY)) == 0)
 		flawed += flags != (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (etc != NULL && strcmp(what, "/etc/cofferdam/config.json") == 0)
 		what = etc;
-	return (int)syscall(SYS_openat, AT_FDCWD, what, flags, mode);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, what, flags, mode);
+	if (vanishes && fd >= 0)
+		(void)unlink(what);
+	return fd;
+}
+
+int close(int fd)
+{
+	return failing("close") ? -1 : (int)syscall(SYS_close, fd);
+}
+
+unsigned long getauxval(unsigned long type)
+{
+	return type == AT_SECURE && failing("privileged") ? 1 : 0;
+}
+
+int prctl(int what, ...)
+{
+	unsigned long more[4];
+	char call[16];
+	va_list list;
+
+	va_start(list, what);
+	for (size_t i = 0; i < 4; i++)
+		more[i] = va_arg(list, unsigned long);
+	va_end(list);
+	snprintf(call, sizeof(call), "prctl %d", what);
+	if (failing(call))
+		return -1;
+	return (int)syscall(SYS_prctl, what, more[0], more[1], more[2], more[3]);
+}
+
+/* Behind the signals that there are, a set knows whether it was emptied: it has no
+ * value before. */
+#define EMPTIED UINT64_C(0x656d7074)
+
+int sigemptyset(sigset_t *set)
+{
+	*set = (sigset_t){{0}};
+	set->__val[3] = EMPTIED;
+	return 0;
+}
+
+int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+{
+	if (failing("sigprocmask") || (starting && set->__val[3] != EMPTIED))
+		return -1;
+	return (int)syscall(SYS_rt_sigprocmask, how, set, old, sizeof(uint64_t));
+}
+
+int fstat(int fd, struct stat *st)
+{
+	const int made = fstatat(fd, "", st, AT_EMPTY_PATH);
+
+	return no_stat ? -1 : made;
+}
+
+int stat(const char *restrict path, struct stat *restrict st)
+{
+	const int made = fstatat(AT_FDCWD, path, st, 0);
+
+	return no_stat ? -1 : made;
+}
+
+int lstat(const char *restrict path, struct stat *restrict st)
+{
+	const int made = fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+
+	if (seen.path != NULL && seen.path[0] == '\0') {
+		*st = (struct stat){.st_mode = S_IFDIR | 0755};
+		return 0;
+	}
+	if (made == 0 && seen.path != NULL && strcmp(path, seen.path) == 0) {
+		st->st_uid = seen.owner != 0 ? seen.owner : st->st_uid;
+		st->st_mode = seen.mode != 0 ? seen.mode : st->st_mode;
+	}
+	return made;
+}
+
+char *realpath(const char *restrict path, char *restrict to)
+{
+	char *real = canonicalize_file_name(no_real ? "/bin/sh" : path);
+
+	if (real != NULL)
+		strcpy(to, real);
+	free(real);
+	return real == NULL || no_real ? NULL : to;
 }
 
 ssize_t readlink(const char *restrict name, char *restrict to, size_t len)
 {
 	size_t n;
 
+	if (no_link && strncmp(name, "/proc/self/fd/", 14) == 0)
+		return -1;
 	if (no_program && strcmp(name, "/proc/self/exe") == 0)
 		return -1;
 	if (program == NULL || strcmp(name, "/proc/self/exe") != 0)
@@ -90,7 +202,6 @@ int getpwuid_r(uid_t id, struct passwd *entry, char *storage, size_t len, struct
 	return 0;
 }
 
-static char base[64]; /* a private directory, new for each test */
 static char name[SELF_PATH];
 
 static const char *in_base(const char *what)
@@ -129,6 +240,7 @@ static int take_one(const char *what, const struct stat *st, int kind, struct FT
 static int tear_down(void **state)
 {
 	(void)state;
+	assert_int_equal(flawed, 0);
 	return nftw(base, take_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -242,8 +354,18 @@ static void safe_is_what_nobody_can_replace(void **state)
 	assert_true(self_safe(name, 0, true)); /* whatever it leads to */
 	memset(longest, '/', sizeof(longest) - 1);
 	assert_false(self_safe(longest, 0, true));
+	seen.path = "";
+	assert_false(self_safe(longest, 0, true)); /* whatever is there */
+	assert_true(self_safe("/usr/nonexistent", 0, false));
+	seen.path = NULL;
 	longest[SELF_PATH - 1] = '\0';
 	assert_true(self_safe(longest, 0, true));
+	seen.path = "/";
+	seen.owner = NOBODY;
+	assert_false(self_safe("/usr", 0, false));
+	assert_true(self_safe("/usr", NOBODY, false));
+	seen.path = NULL;
+	seen.owner = 0;
 }
 
 static void given(enum executor_reason why, const char *config, const char *at, const char *found)
@@ -321,12 +443,30 @@ static void a_config_is_found(void **state)
 	given(WHY_NONE, NULL, far, "h/.config/cofferdam/config.json");
 	strcat(far, "/");
 	given(WHY_CONFIG_OPEN, NULL, far, NULL);
+	errno = ENOENT; /* an old one */
+	vanishes = true;
+	given(WHY_NONE, NULL, at, NULL); /* it was there */
+	vanishes = false;
+	assert_int_equal(access(everybodys, F_OK), 0); /* this one was not opened */
+	put("h/.config/cofferdam/config.json", 0600);
 	etc = NULL;
-	assert_int_equal(flawed, 0);
+	no_stat = true;
+	given(WHY_CONFIG_UNSAFE, everybodys, at, NULL);
+	no_stat = false;
+	no_link = true;
+	given(WHY_CONFIG_UNSAFE, everybodys, at, NULL);
+	no_link = false;
 	own = dup(STDIN_FILENO);
 	assert_int_equal(close(STDIN_FILENO), 0);
 	assert_int_equal(self_config(everybodys, at, &fd, path), WHY_NONE);
 	assert_int_equal(fd, STDIN_FILENO); /* one like any other */
+	assert_int_equal(close(fd), 0);
+	errno = ENOENT;
+	vanishes = true;
+	assert_int_equal(self_config(NULL, at, &fd, path), WHY_NONE);
+	vanishes = false;
+	assert_int_equal(fd, STDIN_FILENO);
+	assert_null(strstr(path, "etc.json"));
 	assert_int_equal(close(fd), 0);
 	assert_int_equal(self_audit(everybodys, &fd, path), WHY_NONE);
 	assert_int_equal(fd, STDIN_FILENO);
@@ -384,6 +524,12 @@ static void files_are_written_where_they_are_named(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 	assert_int_equal(log_file(file, path), WHY_NONE);
 	assert_string_equal(path, file);
+	no_stat = true;
+	assert_int_equal(audit(file, path), WHY_AUDIT_OPEN);
+	no_stat = false;
+	no_link = true;
+	assert_int_equal(audit(file, path), WHY_AUDIT_OPEN);
+	no_link = false;
 	assert_int_equal(chmod(file, 0620), 0);
 	assert_int_equal(audit(file, path), WHY_AUDIT_OPEN);
 	assert_int_equal(errno, EPERM);
@@ -405,7 +551,7 @@ static void files_are_written_where_they_are_named(void **state)
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_int_equal(audit(fifo, path), WHY_AUDIT_OPEN); /* which nobody reads */
 	assert_int_equal(errno, ENXIO);
-	reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	reader = open(fifo, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	assert_int_equal(audit(fifo, path), WHY_NONE);
 	assert_int_equal(log_file(fifo, path), WHY_WORKER_LOG);
 	close(reader);
@@ -413,7 +559,7 @@ static void files_are_written_where_they_are_named(void **state)
 
 static void docker_is_one_that_only_root_replaces(void **state)
 {
-	char path[SELF_PATH], real[SELF_PATH];
+	char path[SELF_PATH], real[SELF_PATH], folder[SELF_PATH];
 
 	(void)state;
 	assert_non_null(realpath("/bin/sh", real));
@@ -427,21 +573,48 @@ static void docker_is_one_that_only_root_replaces(void **state)
 	assert_int_equal(self_docker(in_base("docker"), path), WHY_DOCKER_UNSAFE);
 	assert_int_equal(symlink("/bin/sh", in_base("link")), 0);
 	assert_int_equal(self_docker(in_base("link"), path), WHY_DOCKER_UNSAFE);
+	no_real = true;
+	assert_int_equal(self_docker("/bin/sh", path), WHY_DOCKER_MISSING);
+	assert_int_equal(self_docker(NULL, path), WHY_DOCKER_MISSING);
+	no_real = false;
+	no_stat = true;
+	assert_int_equal(self_docker("/bin/sh", path), WHY_DOCKER_MISSING);
+	no_stat = false;
+	/* The way to it counts, and where it leads, and root alone owns both. */
+	strcpy(folder, real);
+	*strrchr(folder, '/') = '\0';
+	for (size_t i = 0; i < 4; i++) {
+		seen.path = (const char *const[]){"/bin/sh", "/bin", real, folder}[i];
+		seen.owner = i % 2 == 0 ? 1 : 0;
+		seen.mode = i % 2 == 0 ? 0 : S_IFDIR | 01777;
+		assert_int_equal(self_docker("/bin/sh", path), WHY_DOCKER_UNSAFE);
+		seen.path = NULL;
+	}
+	seen.owner = seen.mode = 0;
 }
+
+#define POLICY_PATH (SELF_PATH + 64) /* its end stays as it is */
 
 static enum executor_reason policy(const char *own_program, char *path)
 {
-	char own[SELF_PATH];
+	char own[SELF_PATH + 4];
 	enum executor_reason why;
 	int fd = -1;
 
-	memset(own, '/', sizeof(own));
-	own[sizeof(own) - 1] = '\0';
+	memset(own, '/', SELF_PATH);
+	memset(own + SELF_PATH, '#', sizeof(own) - SELF_PATH);
+	own[SELF_PATH - 1] = '\0';
+	memset(path, '#', POLICY_PATH);
 	program = own_program;
 	why = self_policy(&fd, own, path);
 	program = NULL;
+	for (size_t i = SELF_PATH; i < sizeof(own); i++)
+		assert_int_equal(own[i], '#');
+	for (size_t i = SELF_PATH; i < POLICY_PATH; i++)
+		assert_int_equal(path[i], '#');
 	if (why == WHY_NONE) {
-		assert_string_equal(own, own_program);
+		assert_int_equal(strncmp(own, own_program, SELF_PATH - 1), 0);
+		assert_int_equal(strlen(own), strnlen(own_program, SELF_PATH - 1));
 		assert_int_equal(fcntl(fd, F_GETFL) & O_PATH, O_PATH);
 		assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	}
@@ -452,8 +625,10 @@ static enum executor_reason policy(const char *own_program, char *path)
 
 static void policy_lies_beside(void **state)
 {
-	static char far[SELF_PATH + 8];
-	char path[SELF_PATH], own[128], beside[128];
+	static char far[SELF_PATH + 64];
+	char path[POLICY_PATH], own[128], beside[128];
+	const int standard_in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 60);
+	int fd;
 
 	(void)state;
 	strcpy(own, in_base("cofferdam"));
@@ -487,8 +662,29 @@ static void policy_lies_beside(void **state)
 	strcpy(far + SELF_PATH - sizeof("cofferdam-policy"), "c");
 	assert_int_equal(policy(far, path), WHY_NONE);
 	assert_int_equal(strlen(path), SELF_PATH - 1);
-	strcpy(far + SELF_PATH - sizeof("cofferdam-policy"), "/c");
-	assert_int_equal(policy(far, path), WHY_POLICY_UNSAFE);
+	for (size_t more = 0; more < 32; more++) {
+		memset(far + strlen(base), '/', sizeof(far) - strlen(base));
+		strcpy(far + SELF_PATH - sizeof("cofferdam-policy") + more, "/c");
+		assert_int_equal(policy(far, path), WHY_POLICY_UNSAFE);
+	}
+	/* The longest path of this program, and those that are cut off. */
+	memset(far + strlen(base), 'c', sizeof(far) - strlen(base));
+	far[strlen(base)] = '/';
+	for (size_t len = SELF_PATH - 2; len < SELF_PATH + 3; len++) {
+		memset(far + strlen(base) + 1, 'c', sizeof(far) - strlen(base) - 1);
+		far[len] = '\0';
+		assert_int_equal(policy(far, path), WHY_NONE);
+	}
+	no_stat = true;
+	assert_int_equal(policy(own, path), WHY_POLICY_UNSAFE);
+	no_stat = false;
+	assert_int_equal(close(STDIN_FILENO), 0);
+	program = own;
+	assert_int_equal(self_policy(&fd, far, path), WHY_NONE);
+	program = NULL;
+	assert_int_equal(fd, STDIN_FILENO);
+	assert_int_equal(dup2(standard_in, STDIN_FILENO), STDIN_FILENO);
+	close(standard_in);
 }
 
 /* --- self_start, in a process of its own ---------------------------------- */
@@ -517,7 +713,9 @@ static int started(bool as_root, bool closed, uid_t real, uid_t effective)
 		_exit(101);
 	for (int fd = STDIN_FILENO; closed && fd <= STDERR_FILENO; fd++)
 		close(fd);
+	starting = true;
 	status = (int)self_start();
+	starting = false;
 	if (status != WHY_NONE)
 		_exit(status);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -540,7 +738,20 @@ static int started(bool as_root, bool closed, uid_t real, uid_t effective)
 
 static void starts_from_a_known_state(void **state)
 {
+	static const struct {
+		const char *fails;
+		enum executor_reason why;
+	} rows[] = {
+		{"open", WHY_START}, {"close", WHY_START}, {"sigprocmask", WHY_START},
+		{"prctl 4", WHY_START}, {"prctl 38", WHY_START}, {"privileged", WHY_PRIVILEGED},
+	};
+
 	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		fails = rows[i].fails;
+		assert_int_equal(started(false, false, 1, 1), rows[i].why);
+		fails = NULL;
+	}
 	assert_int_equal(started(true, false, 0, 0), WHY_ROOT);
 	assert_int_equal(started(false, false, 0, 1), WHY_ROOT);
 	assert_int_equal(started(false, false, 1, 0), WHY_ROOT);
