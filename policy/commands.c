@@ -273,11 +273,9 @@ int commands_verify(const struct options *options, enum confine_result confined)
 static bool read_held(struct ps *ps)
 {
 	static char held[PS_HELD_MAX + 1];
-	size_t len = 0;
-	enum io_result result;
+	size_t len;
+	enum io_result result = io_read_all(HELD_FD, held, PS_HELD_MAX, &len);
 
-	errno = 0;
-	result = io_read_all(HELD_FD, held, PS_HELD_MAX, &len);
 	if (result == IO_FAILED && errno == EBADF)
 		return ps_init(ps, NULL, 0);
 	return result == IO_OK && ps_init(ps, held, len);
@@ -290,7 +288,7 @@ static bool show_containers(const struct ps *ps, bool json)
 	enum io_result result;
 	const char *line;
 	struct text out;
-	bool written = true;
+	bool written;
 	size_t len;
 
 	text_init(&out, output, sizeof(output));

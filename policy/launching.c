@@ -64,7 +64,8 @@ static size_t receive_frame(uint8_t *to, size_t cap)
 
 /* Docker's whole answer, which is read before the executor says how docker
  * ended: the pipe could not take all of it.  A longer one is cut off, so that
- * docker ends.  The exit status; *len is SIZE_MAX when the text is of no use. */
+ * docker ends.  The exit status; *len is SIZE_MAX, more than any limit, when the
+ * text is of no use. */
 static unsigned take_answer(enum frame_kind question, int fd, size_t *len)
 {
 	struct answered answered;
@@ -110,7 +111,7 @@ static const char *ask_context(void *context, struct text *arena, struct report 
 		docker_failed(report, REASON_CONTEXT_ANSWER, "docker context inspect", status);
 		return NULL;
 	}
-	if (len == SIZE_MAX || !json_parse(&doc, answer, len, &limits, &error)) {
+	if (!json_parse(&doc, answer, len, &limits, &error)) {
 		report_add(report, REASON_CONTEXT_ANSWER, "");
 		return NULL;
 	}

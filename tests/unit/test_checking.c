@@ -36,6 +36,7 @@ static const char IMAGE[] =
 /* The time, and what opening the mount table gives: these stand before libc's. */
 static bool clock_fails;
 static const char *mount_table; /* NULL: the real one; "": it cannot be opened */
+static const char *as_zero; /* this path is opened as descriptor 0 */
 
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -49,12 +50,18 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 
 int open(const char *path, int flags, ...)
 {
+	bool table = strcmp(path, "/proc/self/mountinfo") == 0;
+	int fd;
 	PASS_ON(open);
 
-	if (mount_table == NULL || strcmp(path, "/proc/self/mountinfo") != 0)
-		return passed_on(path, flags);
 	errno = EACCES;
-	return mount_table[0] == '\0' ? -1 : standard_file(mount_table, strlen(mount_table));
+	if (table && (flags != (O_RDONLY | O_CLOEXEC) || (mount_table != NULL && !mount_table[0])))
+		return -1;
+	if (table && mount_table != NULL)
+		fd = standard_file(mount_table, strlen(mount_table));
+	else
+		fd = passed_on(path, flags);
+	return as_zero != NULL && strcmp(path, as_zero) == 0 ? dup2(fd, 0) : fd;
 }
 
 /* --- what must be written --- */
@@ -88,6 +95,7 @@ static void begin(void)
 	facts_gather(&facts);
 	image_text = NULL;
 	mount_table = NULL;
+	as_zero = NULL;
 	clock_fails = false;
 	confined = CONFINE_FULL;
 	offline = true;
@@ -388,6 +396,42 @@ static void test_online(void **state)
 	}
 }
 
+/* Descriptor 0 is one like any other, when a caller has closed it. */
+static void test_zero(void **state)
+{
+	char image[] = "/tmp/test_checking.XXXXXX";
+	char config[] = "/tmp/test_checking.XXXXXX";
+	int fd = mkstemp(image);
+
+	(void)state;
+	assert_int_equal(write(fd, IMAGE, strlen(IMAGE)), strlen(IMAGE));
+	assert_int_equal(close(fd), 0);
+	fd = mkstemp(config);
+	assert_int_equal(write(fd, GOOD, strlen(GOOD)), strlen(GOOD));
+	assert_int_equal(close(fd), 0);
+	begin();
+	options.value[OPTION_IMAGE] = image;
+	image_text = IMAGE;
+	as_zero = image;
+	options.value[OPTION_CONFIG] = config;
+	want_judged(GOOD, strlen(GOOD));
+	assert_true(judging.decision.image_known);
+	assert_checked(0);
+	for (int good = 0; good <= 1; good++) {
+		begin();
+		offline = false;
+		options.value[OPTION_OFFLINE] = NULL;
+		mount_table = good == 1 ? NULL : "x";
+		as_zero = "/proc/self/mountinfo";
+		if (good == 0)
+			report_add(&early, REASON_MOUNT_INFO, "");
+		options.value[OPTION_CONFIG] = config;
+		want_judged(GOOD, strlen(GOOD));
+		assert_checked(report_status(&judging.report));
+	}
+	assert_int_equal(unlink(image) | unlink(config), 0);
+}
+
 /* --- lines --- */
 
 static void test_lines(void **state)
@@ -589,6 +633,7 @@ int main(void)
 		cmocka_unit_test(test_lines_refused), cmocka_unit_test(test_lines_config),
 		cmocka_unit_test(test_argv),        cmocka_unit_test(test_argv_refused),
 		cmocka_unit_test(test_output),      cmocka_unit_test(test_lines_surroundings),
+		cmocka_unit_test(test_zero),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: ISC */
+#include <errno.h>
+
 #include "../../policy/commands.h"
 #include "../../policy/config.h"
 #include "../../policy/explain.h"
@@ -8,10 +10,24 @@
 #include "../../policy/report.h"
 #include "../../policy/turn.h"
 #include "../data/containers.h"
+#include "pass_on.h"
 #include "pool.h"
 #include "standard.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool first_is_lost; /* the next write to standard error fails */
+
+ssize_t write(int fd, const void *bytes, size_t len)
+{
+	PASS_ON(write);
+
+	if (fd != 2 || !first_is_lost)
+		return passed_on(fd, bytes, len);
+	first_is_lost = false;
+	errno = EIO;
+	return -1;
+}
 
 /* Standard error has one finding, of this reason. */
 static void assert_refused(const char *reason)
@@ -162,10 +178,14 @@ static void test_repair(void **state)
 	assert_int_equal(standard_run(commands_reply), 0);
 	assert_string_equal(standard_out, "{\"ok\":true,\"text\":\"\"}\n");
 	/* Others refuse them. */
-	standard_begin();
-	standard_input("\"\xff\"");
-	assert_int_equal(standard_run(commands_json), 65);
-	assert_refused(" json.utf8: ");
+	for (size_t i = 0; i < COUNT(FILTERS); i++) {
+		if (FILTERS[i].run == commands_reply)
+			continue;
+		standard_begin();
+		standard_input("\"\xff\"");
+		assert_int_equal(standard_run(FILTERS[i].run), 65);
+		assert_refused(" json.utf8: ");
+	}
 }
 
 /* The longest document that there is leaves as it came. */
@@ -205,6 +225,13 @@ static void test_dropped(void **state)
 	standard_set(2, standard_full());
 	assert_int_equal(standard_run(commands_turn), 70);
 	assert_nothing();
+	standard_begin();
+	options.value[OPTION_DROPPED] = "";
+	standard_input(UNKNOWN);
+	first_is_lost = true;
+	assert_int_equal(standard_run(commands_turn), 70);
+	assert_int_equal(standard_out_len, 0);
+	assert_refused(" output.write: ");
 	standard_begin();
 	options.value[OPTION_DROPPED] = "";
 	standard_input("{\"a\":1}");
@@ -362,6 +389,7 @@ static void test_verify(void **state)
 	begin_planned("{");
 	assert_int_equal(standard_run(commands_verify), 69);
 	assert_refused(" verify.answer: ");
+	assert_refused(" SANDBOX_UNAVAILABLE ");
 	assert_refused(": docker container inspect: json.truncated;");
 	begin_planned("{\"\\ud800\":1}"); /* strict, unlike a filter's input */
 	assert_int_equal(standard_run(commands_verify), 69);
@@ -377,8 +405,10 @@ static void test_verify_bytes(void **state)
 		begin_planned("");
 		input_of(text, ANSWER_MAX + more);
 		assert_int_equal(standard_run(commands_verify), more == 0 ? 0 : 69);
-		if (more > 0)
-			assert_refused(" verify.answer: ");
+		if (more == 0)
+			continue;
+		assert_refused(" verify.answer: ");
+		assert_null(strstr(standard_err, "json.too_large"));
 	}
 }
 
@@ -476,6 +506,8 @@ static void test_admit(void **state)
 			assert_refused(reason);
 		else
 			assert_nothing();
+		if (reason != NULL)
+			assert_refused("SANDBOX_UNAVAILABLE");
 		assert_int_equal(standard_err[0], reason == NULL ? '\0' : i % 2 == 1 ? '{' : 'c');
 	}
 	assert_pool_free();
@@ -544,6 +576,27 @@ static void test_ps(void **state)
 		if (held != NULL)
 			standard_set(3, standard_file(held, strlen(held)));
 		standard_input(LISTED(RUN1) LISTED(RUN2));
+		errno = EBADF; /* of before: it says nothing of this run */
+		assert_int_equal(standard_run(commands_ps), 0);
+		assert_string_equal(standard_out, expected);
+		assert_int_equal(standard_err_len, 0);
+	}
+}
+
+/* No container: the head alone, and nothing at all. */
+static void test_ps_none(void **state)
+{
+	(void)state;
+	for (int json = 0; json <= 1; json++) {
+		static char expected[4096];
+		struct text head;
+
+		text_init(&head, expected, sizeof(expected) - 1);
+		if (json == 0)
+			ps_head(&head);
+		expected[head.len] = '\0';
+		standard_begin();
+		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
 		assert_int_equal(standard_run(commands_ps), 0);
 		assert_string_equal(standard_out, expected);
 		assert_int_equal(standard_err_len, 0);
@@ -569,6 +622,7 @@ static void test_ps_unknown(void **state)
 		assert_int_equal(standard_run(commands_ps), 69);
 		assert_string_equal(standard_out, expected);
 		assert_refused("\"reason\":\"managed.unknown\"");
+		assert_refused("\"SANDBOX_UNAVAILABLE\"");
 	}
 	/* The longest line is read. */
 	(void)snprintf(bytes, sizeof(bytes), "%-262145s", LISTED(RUN1));
@@ -588,6 +642,11 @@ static void test_ps_unknown(void **state)
 static void test_ps_output(void **state)
 {
 	(void)state;
+	standard_begin();
+	standard_input("x\n"); /* no container: nothing more is to be written */
+	standard_set(1, standard_full());
+	assert_int_equal(standard_run(commands_ps), 70);
+	assert_refused(" output.write: ");
 	for (int json = 0; json <= 1; json++) {
 		standard_begin();
 		standard_input(LISTED(RUN1));
@@ -723,6 +782,7 @@ int main(void)
 		cmocka_unit_test(test_ps),          cmocka_unit_test(test_ps_unknown),
 		cmocka_unit_test(test_ps_output),   cmocka_unit_test(test_ps_held),
 		cmocka_unit_test(test_explain),     cmocka_unit_test(test_schema),
+		cmocka_unit_test(test_ps_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

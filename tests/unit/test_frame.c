@@ -800,60 +800,69 @@ static const char *text_of(size_t len)
 	return long_text;
 }
 
+/* One value of each kind, and every string of theirs with its maximum. */
+static struct {
+	struct launch launch;
+	struct facts facts;
+	struct ask_image ask;
+} changed;
+
+static const struct {
+	enum frame_kind kind;
+	const char **at;
+	size_t max;
+} strings[] = {
+	{FRAME_FACTS, &changed.facts.home, 4095},
+	{FRAME_FACTS, &changed.facts.state_dir, 4095},
+	{FRAME_FACTS, &changed.facts.state_id, 32},
+	{FRAME_FACTS, &changed.facts.docker_host, 131071},
+	{FRAME_FACTS, &changed.facts.ssh_auth_sock, 131071},
+	{FRAME_FACTS, &changed.facts.executor, 4095},
+	{FRAME_FACTS, &changed.facts.policy, 4095},
+	{FRAME_FACTS, &changed.facts.docker, 4095},
+	{FRAME_FACTS, &changed.facts.config, 4095},
+	{FRAME_FACTS, &changed.facts.audit, 4095},
+	{FRAME_FACTS, &changed.facts.worker_err, 4095},
+	{FRAME_FACTS, &changed.facts.name, 131071},
+	{FRAME_ASK_IMAGE, &changed.ask.endpoint, 114},
+	{FRAME_ASK_IMAGE, &changed.ask.reference, 512},
+	{FRAME_LAUNCH, &changed.launch.state_id, 32},
+	{FRAME_LAUNCH, &changed.launch.name, 91},
+	{FRAME_LAUNCH, &changed.launch.endpoint, 114},
+	{FRAME_LAUNCH, &changed.launch.session, 128},
+	{FRAME_LAUNCH, &changed.launch.runtime, 255},
+	{FRAME_LAUNCH, &changed.launch.image_id, 512},
+	{FRAME_LAUNCH, &changed.launch.workdir, 4095},
+	{FRAME_LAUNCH, &changed.launch.entrypoint, 131071},
+	{FRAME_LAUNCH, &changed.launch.roots_label, 65536},
+	{FRAME_LAUNCH, &changed.launch.root[0].path, 4095},
+	{FRAME_LAUNCH, &changed.launch.root[1].guest, 255},
+	{FRAME_LAUNCH, &changed.launch.env[1], 131071},
+	{FRAME_LAUNCH, &changed.launch.command.at[0], 131071},
+	{FRAME_LAUNCH, &changed.launch.image_env.at[0], 131071},
+	{FRAME_LAUNCH, &changed.launch.image_labels.at[0], 131071},
+	{FRAME_LAUNCH, &changed.launch.argv.at[2], 131071},
+};
+
+static const void *as_given(enum frame_kind kind)
+{
+	changed.launch = full_launch;
+	changed.facts = full_facts;
+	changed.ask = some_ask;
+	return kind == FRAME_FACTS    ? (const void *)&changed.facts
+	       : kind == FRAME_LAUNCH ? (const void *)&changed.launch
+	                              : (const void *)&changed.ask;
+}
+
 /* Each string at its maximum, and one byte beyond. */
 static void strings_are_bounded(void **state)
 {
-	static struct launch launch;
-	static struct facts facts;
-	static struct ask_image ask;
-	const struct {
-		enum frame_kind kind;
-		const char **at;
-		size_t max;
-	} strings[] = {
-		{FRAME_FACTS, &facts.home, 4095},
-		{FRAME_FACTS, &facts.state_dir, 4095},
-		{FRAME_FACTS, &facts.state_id, 32},
-		{FRAME_FACTS, &facts.docker_host, 131071},
-		{FRAME_FACTS, &facts.ssh_auth_sock, 131071},
-		{FRAME_FACTS, &facts.executor, 4095},
-		{FRAME_FACTS, &facts.policy, 4095},
-		{FRAME_FACTS, &facts.docker, 4095},
-		{FRAME_FACTS, &facts.config, 4095},
-		{FRAME_FACTS, &facts.audit, 4095},
-		{FRAME_FACTS, &facts.worker_err, 4095},
-		{FRAME_FACTS, &facts.name, 131071},
-		{FRAME_ASK_IMAGE, &ask.endpoint, 114},
-		{FRAME_ASK_IMAGE, &ask.reference, 512},
-		{FRAME_LAUNCH, &launch.state_id, 32},
-		{FRAME_LAUNCH, &launch.name, 91},
-		{FRAME_LAUNCH, &launch.endpoint, 114},
-		{FRAME_LAUNCH, &launch.session, 128},
-		{FRAME_LAUNCH, &launch.runtime, 255},
-		{FRAME_LAUNCH, &launch.image_id, 512},
-		{FRAME_LAUNCH, &launch.workdir, 4095},
-		{FRAME_LAUNCH, &launch.entrypoint, 131071},
-		{FRAME_LAUNCH, &launch.roots_label, 65536},
-		{FRAME_LAUNCH, &launch.root[0].path, 4095},
-		{FRAME_LAUNCH, &launch.root[1].guest, 255},
-		{FRAME_LAUNCH, &launch.env[1], 131071},
-		{FRAME_LAUNCH, &launch.command.at[0], 131071},
-		{FRAME_LAUNCH, &launch.image_env.at[0], 131071},
-		{FRAME_LAUNCH, &launch.image_labels.at[0], 131071},
-		{FRAME_LAUNCH, &launch.argv.at[2], 131071},
-	};
-
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(strings); i++) {
 		const enum frame_kind kind = strings[i].kind;
-		const void *value = kind == FRAME_FACTS    ? (const void *)&facts
-		                    : kind == FRAME_LAUNCH ? (const void *)&launch
-		                                           : (const void *)&ask;
+		const void *value = as_given(kind);
 		size_t len;
 
-		launch = full_launch;
-		facts = full_facts;
-		ask = some_ask;
 		*strings[i].at = text_of(strings[i].max + 1);
 		assert_int_equal(put(kind, value, frame, sizeof frame), 0);
 		*strings[i].at = text_of(strings[i].max);
@@ -877,42 +886,29 @@ static void count_up(uint8_t *behind)
 /* Puts one more byte into a string on the wire itself. */
 static void decoded_strings_are_bounded(void **state)
 {
-	static struct launch launch;
 	static struct order order;
-	struct ask_image ask;
-	const struct {
-		enum frame_kind kind;
-		const char **at;
-		size_t max;
-		bool part_two;
-	} strings[] = {
-		{FRAME_LAUNCH, &launch.name, 91, true},
-		{FRAME_LAUNCH, &launch.argv.at[2], 131071, false},
-		{FRAME_ASK_IMAGE, &ask.endpoint, 114, false},
-		{FRAME_ASK_IMAGE, &ask.reference, 512, false},
-	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(strings); i++) {
-		const bool is_ask = strings[i].kind == FRAME_ASK_IMAGE;
+		const enum frame_kind kind = strings[i].kind;
+		const bool part_two =
+			kind == FRAME_LAUNCH && strings[i].at != &changed.launch.argv.at[2];
+		const void *value = as_given(kind);
 		size_t len;
 		uint8_t *found;
 
-		launch = full_launch;
-		ask = some_ask;
 		*strings[i].at = text_of(strings[i].max);
-		len = put(strings[i].kind, is_ask ? (const void *)&ask : &launch, frame,
-		          sizeof frame);
-		assert_int_equal(get(strings[i].kind, frame, len), FRAME_OK);
+		len = put(kind, value, frame, sizeof frame);
+		assert_int_equal(get(kind, frame, len), FRAME_OK);
 		found = memmem(frame, len, *strings[i].at, strings[i].max + 1);
 		assert_non_null(found);
 		memmove(found + 1, found, len - (size_t)(found - frame));
 		count_up(found);
-		if (strings[i].part_two)
+		if (part_two)
 			count_up(frame + FULL_PART_TWO);
-		assert_int_equal(get(strings[i].kind, frame, len + 1), FRAME_BAD);
+		assert_int_equal(get(kind, frame, len + 1), FRAME_BAD);
 		assert_int_equal(frame_get_order(frame, len + 1, &order),
-		                 strings[i].part_two ? FRAME_OK : FRAME_BAD);
+		                 part_two ? FRAME_OK : FRAME_BAD);
 	}
 }
 
@@ -930,10 +926,17 @@ static void figures_keep_their_extremes(void **state)
 	launch.limits.turn_seconds = launch.limits.lock_seconds = UINT32_MAX;
 	launch.limits.control_seconds = launch.limits.remove_seconds = UINT32_MAX;
 	launch.root[1].dev = launch.root[1].ino = UINT64_MAX;
+	launch.uid = launch.gid = UINT32_MAX;
+	launch.revision = UINT64_MAX;
+	launch.limits.memory_bytes = launch.limits.nano_cpus = UINT64_MAX;
+	launch.limits.tmpfs_bytes = launch.limits.shm_bytes = UINT64_MAX;
+	launch.limits.file_bytes = UINT64_MAX;
+	launch.limits.pids = launch.limits.nofile = launch.limits.live = UINT32_MAX;
 	len = frame_put_launch(frame, sizeof frame, &launch);
 	assert_true(decodes_to_itself(FRAME_LAUNCH, frame, len));
 	assert_int_equal(frame_get_order(frame, len, &order), FRAME_OK);
 	same_order(&order, &launch);
+	same_launch(&decoded.launch, &launch);
 	facts.gid = UINT32_MAX;
 	len = frame_put_facts(frame, sizeof frame, &facts);
 	assert_true(decodes_to_itself(FRAME_FACTS, frame, len));

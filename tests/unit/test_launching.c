@@ -11,6 +11,7 @@
 #include "../../policy/launching.h"
 #include "../../policy/resolve.h"
 #include "pass_on.h"
+#include "pool.h"
 #include "standard.h"
 
 /*
@@ -30,6 +31,7 @@ static const char IMAGE[] =
 static bool clock_fails;
 static const char *mount_table; /* NULL: the real one; "": it cannot be opened */
 static unsigned interrupts; /* so many receptions are interrupted */
+static unsigned ends; /* so many told that there is no more */
 
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -45,9 +47,13 @@ int open(const char *path, int flags, ...)
 {
 	PASS_ON(open);
 
-	if (mount_table == NULL || strcmp(path, "/proc/self/mountinfo") != 0)
+	if (strcmp(path, "/proc/self/mountinfo") != 0)
 		return passed_on(path, flags, 0600);
 	errno = EACCES;
+	if (flags != (O_RDONLY | O_CLOEXEC))
+		return -1;
+	if (mount_table == NULL)
+		return passed_on(path, flags);
 	return mount_table[0] == '\0' ? -1 : standard_file(mount_table, strlen(mount_table));
 }
 
@@ -55,8 +61,13 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
 	PASS_ON(recvmsg);
 
-	if (interrupts == 0)
-		return passed_on(fd, message, flags);
+	if (interrupts == 0) {
+		ssize_t len = passed_on(fd, message, flags);
+
+		if (len == 0 && fd == LAUNCHING_SOCKET && ends++ > 0)
+			_exit(97); /* what ended is asked again */
+		return len;
+	}
 	interrupts--;
 	errno = EINTR;
 	return -1;
@@ -114,6 +125,8 @@ static struct facts facts;
 static char config[CONFIG_BYTES_MAX + 2];
 static size_t config_len;
 static const char *image_text;
+static enum reason refused; /* docker's answer is none: so it is reported */
+static const char *refused_text;
 static char record[JUDGING_RECORD];
 static struct text wanted;
 static int audit_file;
@@ -171,6 +184,7 @@ static void begin(void)
 	set_answer(LAUNCHING_IMAGE, IMAGE);
 	set_answer(LAUNCHING_TURN, TURN_TEXT);
 	image_text = IMAGE;
+	refused = REASON_NONE;
 	audit_file = standard_file("", 0);
 	standard_fd[LAUNCHING_AUDIT] = fcntl(audit_file, F_DUPFD_CLOEXEC, 64);
 	memset(&facts, 0, sizeof(facts));
@@ -189,10 +203,29 @@ static void begin(void)
 	text_init(&wanted, record, sizeof(record));
 }
 
+static void refuse(enum reason reason, const char *detail)
+{
+	refused = reason;
+	refused_text = detail;
+}
+
+static void report_refused(struct report *report)
+{
+	if (refused_text[0] == '\0')
+		report_add(report, refused, "");
+	else
+		report_add_text(report, refused, "", "", refused_text, strlen(refused_text));
+}
+
 static const char *give_endpoint(void *context, struct text *arena, struct report *report)
 {
 	(void)context;
-	(void)report;
+	if (!report_empty(report))
+		return NULL;
+	if (refused == REASON_CONTEXT_ANSWER) {
+		report_refused(report);
+		return NULL;
+	}
 	return text_keep(arena, endpoint, strlen(endpoint));
 }
 
@@ -200,6 +233,12 @@ static bool give_image(void *context, const char *where, const char *reference,
                        struct text *arena, struct image *out, struct report *report)
 {
 	(void)context;
+	if (!report_empty(report))
+		return false;
+	if (refused != REASON_NONE) {
+		report_refused(report);
+		return false;
+	}
 	assert_string_equal(where, endpoint);
 	assert_string_equal(reference, "worker:1");
 	return judging_image(image_text, strlen(image_text), arena, out, report);
@@ -244,6 +283,7 @@ static int launch(const struct options *given, enum confine_result confined)
 	if (status != 0)
 		return 98;
 	status = launching_run(given, confined);
+	assert_pool_free();
 	/* Docker's pipes are closed once they were read: it must not wait. */
 	if (status == 0 && (fcntl(LAUNCHING_CONTEXT, F_GETFD) >= 0 ||
 	                    fcntl(LAUNCHING_IMAGE, F_GETFD) >= 0))
@@ -383,6 +423,17 @@ static void test_interrupted(void **state)
 	end();
 }
 
+/* Standard input is not there: the mount table is opened as descriptor 0. */
+static void test_no_input(void **state)
+{
+	(void)state;
+	begin();
+	standard_set(0, -1);
+	want_judged();
+	assert_allowed();
+	assert_int_equal(standard_err_len, 0);
+}
+
 static void test_time(void **state)
 {
 	(void)state;
@@ -410,13 +461,14 @@ static void test_session(void **state)
 	assert_non_null(strstr(record, "\"turn_sha256\":null"));
 }
 
-/* A turn of more bytes than are read at once, and one that cannot be read. */
+/* A turn of one byte more than is read at once, twice, and one that cannot be read. */
 static void test_turn(void **state)
 {
-	static char turn[2 * ANSWER_MAX + 7];
+	static char turn[2 * ANSWER_MAX + 1];
 
 	(void)state;
 	memset(turn, 't', sizeof(turn));
+	turn[0] = 's';
 	turn[sizeof(turn) - 1] = 'u';
 	begin();
 	standard_set(LAUNCHING_TURN, standard_file(turn, sizeof(turn)));
@@ -496,25 +548,13 @@ static void test_config(void **state)
 	assert_refused(false, false);
 }
 
-/* The finding is decide's own; all else of the record is as far as it came. */
+/* Docker's answer is refused; all else of the record is as far as it came. */
 static void assert_reason(enum reason reason, const char *detail, bool image)
 {
-	struct text line;
-	char bytes[4096];
-
-	report_init(&judging.report, CODE_CONFIG, 78);
-	if (detail[0] == '\0')
-		report_add(&judging.report, reason, "");
-	else
-		report_add_text(&judging.report, reason, "", "", detail, strlen(detail));
-	text_init(&line, bytes, sizeof(bytes) - 1);
-	finding_line(&judging.report.at[0], &line);
-	bytes[line.len] = '\0';
-	assert_int_equal(run(), judging.report.at[0].status);
-	assert_string_equal(standard_err, bytes);
-	assert_asked(true, image);
-	assert_int_equal(close(audit_file), 0);
-	end();
+	refuse(reason, detail);
+	want_judged();
+	assert_int_equal(judging.report.at[0].reason, reason);
+	assert_refused(true, image);
 }
 
 static void test_context(void **state)
@@ -606,23 +646,16 @@ static void test_not_asked(void **state)
 	facts.mode = MODE_SESSION; /* not what the config is for: found before the endpoint */
 	want_judged();
 	tell_facts();
-	report_init(&judging.report, CODE_CONFIG, 78);
-	report_add_text(&judging.report, REASON_CONFIG_MODE, "/mode", "the command is for",
-	                "session", 7);
-	assert_int_equal(run(), 78);
-	assert_told();
-	assert_int_equal(close(audit_file), 0);
-	end();
+	assert_int_equal(judging.report.at[0].reason, REASON_CONFIG_MODE);
+	assert_refused(false, false);
 	/* By its mounts: the context was asked, the image is not. */
 	begin();
 	set_config("\"privatePaths\":[\"/tmp\"],");
+	want_judged();
+	assert_int_equal(judging.report.at[0].reason, REASON_MOUNT_PROTECTED);
 	tell_facts();
 	answer(FRAME_ASK_CONTEXT, 0);
-	assert_int_equal(run(), 77);
-	assert_non_null(strstr(standard_err, " mount.protected: "));
-	assert_asked(true, false);
-	assert_int_equal(close(audit_file), 0);
-	end();
+	assert_refused(true, false);
 }
 
 /* More than a frame holds: refused, and recorded as refused. */
@@ -732,6 +765,13 @@ static void test_broken(void **state)
 		tell_facts();
 		assert_broken("ANSWERED");
 	}
+	/* The shortest frame that there can be, and the end, right after a signal. */
+	begin();
+	assert_int_equal(send(executor, "C", 1, 0), 1);
+	assert_broken("FACTS");
+	begin();
+	interrupts = 1;
+	assert_broken("no frame came");
 }
 
 /* Nobody hears what it asks. */
@@ -761,7 +801,7 @@ int main(void)
 		cmocka_unit_test(test_context),   cmocka_unit_test(test_image),
 		cmocka_unit_test(test_not_asked), cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_audit),     cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_deaf),
+		cmocka_unit_test(test_deaf),      cmocka_unit_test(test_no_input),
 	};
 
 	return cmocka_run_group_tests(tests, make_tree, remove_tree);
