@@ -20,6 +20,7 @@ runs away; one of whose processes none runs any more is ended, too.
 """
 
 import argparse
+import atexit
 import collections
 import fcntl
 import os
@@ -51,11 +52,12 @@ HEADER = ("file", "function", "line", "mutant", "reason")
 # --- building and running --------------------------------------------------------------
 
 def pids_group():
-    """A cgroup of ours that bounds processes: of version 1 or 2."""
+    """A cgroup of this run's own that bounds processes: of version 1 or 2."""
     for top in ("/sys/fs/cgroup/pids", "/sys/fs/cgroup"):
         if os.path.exists(top + "/cgroup.procs"):
-            group = top + "/cofferdam-mutants"
-            os.makedirs(group, exist_ok=True)
+            group = "%s/cofferdam-mutants-%d" % (top, os.getpid())
+            os.makedirs(group)
+            atexit.register(os.rmdir, group)
             with open(group + "/pids.max", "w") as file:
                 file.write("%d" % PROCESSES)
             return group
