@@ -66,8 +66,10 @@ bool guardian_start(struct guardian *guardian, struct state *state, const struct
 	if (pipe2(fd, O_CLOEXEC) != 0)
 		return false;
 	guardian->pid = fork();
-	if (guardian->pid == 0)
-		watch(fd[0], state, removal, events); /* which closes fd[1] first */
+	if (guardian->pid == 0) {
+		close(fd[1]);
+		watch(fd[0], state, removal, events);
+	}
 	close(fd[0]);
 	guardian->farewell = fd[1];
 	return guardian->pid > 0;

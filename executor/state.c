@@ -224,7 +224,7 @@ enum state_result state_lock(struct state *state, const char *nonce)
 	if (state->lock < 0)
 		state->lock = openat(state->dir, "lock",
 		                     O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
-	if (!ours(state->lock))
+	if (state->lock < 0 || !ours(state->lock))
 		return STATE_BAD;
 	if (flock(state->lock, LOCK_EX | LOCK_NB) != 0)
 		return errno == EWOULDBLOCK ? STATE_HELD : STATE_BAD;
@@ -260,7 +260,7 @@ bool state_claim(struct state *state, const char *nonce, const char *endpoint)
 
 	strlcpy(state->claim_name, nonce, sizeof(state->claim_name));
 	state->claim = openat(state->claims, nonce, NEW_FILE | O_APPEND, 0600);
-	if (!identity(state->claim, endpoint, self, sizeof(self)))
+	if (state->claim < 0 || !identity(state->claim, endpoint, self, sizeof(self)))
 		return false;
 	(void)snprintf(line, sizeof(line), "creating %lld%s", (long long)time(NULL), self);
 	return flock(state->claim, LOCK_EX | LOCK_NB) == 0 && state_claim_say(state, line) &&

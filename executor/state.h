@@ -66,7 +66,7 @@ __attribute__((warn_unused_result)) bool state_unlock(struct state *state);
 
 /* Makes and locks claims/<nonce>, and appends lines to it.  Its first line says
  * which engine is meant and which file this is, so that a copy of the directory
- * is nobody's claim. */
+ * is nobody's claim.  False: why is in errno, EEXIST when there is one. */
 __attribute__((warn_unused_result)) bool state_claim(struct state *state, const char *nonce,
                                                      const char *endpoint);
 __attribute__((warn_unused_result)) bool state_claim_say(const struct state *state,

@@ -669,6 +669,7 @@ static void refuses_odd_locks(void **state)
 	assert_int_equal(symlink("other", in_base("s/lock")), 0);
 	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
 	assert_int_equal(state_lock(&s, NONCE), STATE_BAD);
+	assert_int_equal(errno, ELOOP);
 	done(&s);
 	assert_int_equal(unlink(in_base("s/lock")), 0);
 	assert_int_equal(mkfifo(in_base("s/lock"), 0600), 0);
@@ -696,6 +697,7 @@ static void claims(void **state)
 	assert_true(state_claim(&one, NONCE, ENDPOINT));
 	assert_int_equal(mode_of("s/claims/" NONCE), 0600);
 	assert_false(state_claim(&two, NONCE, ENDPOINT));
+	assert_int_equal(errno, EEXIST); /* reap then adopts it */
 	assert_true(state_claim(&two, OTHER, ENDPOINT));
 	assert_true(state_claim_say(&one, "created x\n"));
 	get("s/claims/" NONCE, text, sizeof(text));
