@@ -387,20 +387,28 @@ def tally(trial, rows, alive):
     return counts
 
 
-def run(every, picked, own):
-    reach = None if own else coverage.known_reach()
-    bench, began = Bench(), time.monotonic()
+def judge(every, picked, trial_of, nobody, tried_here=lambda row: True):
+    """Tries the mutants file by file and tells all; True when something is left to be done."""
+    began = time.monotonic()
     rows, counts, alive = accepted(), {}, set()
     for mutants in by_file(picked):
-        counts[mutants[0].file] = tally(Trial(bench, reach, rows, mutants), rows, alive)
+        counts[mutants[0].file] = tally(trial_of(rows, mutants), rows, alive)
     whole = score(counts)
-    old = stale(rows, every, alive, {key(mutant) for mutant in picked})
+    old = [row for row in stale(rows, every, alive, {key(mutant) for mutant in picked})
+           if tried_here(row)]
     for row in old:
         print("equivalent.tsv: killed now, or there is no such mutant: %s" % "\t".join(row))
-    print("mutants: %d tried of %d, %d unexplained survivors, %d that no unit test runs, "
-          "%d stale rows, %d s" % (len(picked), len(every), whole["survived"], whole["not run"],
-                                   len(old), time.monotonic() - began))
+    print("mutants: %d tried of %d, %d unexplained survivors, %d that %s runs, %d stale rows, %d s"
+          % (len(picked), len(every), whole["survived"], whole["not run"], nobody, len(old),
+             time.monotonic() - began))
     return not picked or whole["survived"] or old
+
+
+def run(every, picked, own):
+    reach = None if own else coverage.known_reach()
+    bench = Bench()
+    return judge(every, picked, lambda rows, mutants: Trial(bench, reach, rows, mutants),
+                 "no unit test")
 
 
 def main():

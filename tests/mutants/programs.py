@@ -26,7 +26,7 @@ import sys
 import time
 
 import mutate
-from making import TREE, Text, key
+from making import TREE, Text
 from mutate import BUILD, Bench, coverage
 from schemata import possible
 
@@ -250,21 +250,13 @@ def main():
     by_unit = coverage.known_reach()
     every, picked = mutate.chosen(options, lambda m: m.function and
                                   m.function not in by_unit.get(m.file, {}))
-    bench, began = Bench(), time.monotonic()
+    bench = Bench()
     reach, seconds = known_cases()
-    rows, counts, alive, kills = mutate.accepted(), {}, set(), collections.Counter()
-    for mutants in mutate.by_file(picked):
-        trial = Trial(bench, reach, seconds, kills, mutants)
-        counts[mutants[0].file] = mutate.tally(trial, rows, alive)
-    whole = mutate.score(counts)
-    old = mutate.stale(rows, every, alive, {key(mutant) for mutant in picked})
-    old = [row for row in old if row[1] not in by_unit.get(row[0], {})]
-    for row in old:
-        print("equivalent.tsv: killed now: %s" % "\t".join(row))
-    print("mutants: %d tried of %d, %d unexplained survivors, %d that no case runs, %d s"
-          % (len(picked), len(every), whole["survived"], whole["not run"],
-             time.monotonic() - began))
-    sys.exit(1 if not picked or whole["survived"] or old else 0)
+    kills = collections.Counter()
+    failed = mutate.judge(every, picked,
+                          lambda _, mutants: Trial(bench, reach, seconds, kills, mutants),
+                          "no case", lambda row: row[1] not in by_unit.get(row[0], {}))
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 #ifndef COFFERDAM_TESTS_UNIT_FAKE_CALLS_H
 #define COFFERDAM_TESTS_UNIT_FAKE_CALLS_H
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -15,6 +14,8 @@
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "pass_on.h"
 
 /*
  * Calls of the library that do as they are told; they stand before its own.  One
@@ -69,29 +70,12 @@ static void fake_begins(unsigned fails)
 	fake.counted = true;
 }
 
-/* Looked for once: it would be deep on the stack, where a test may look for what an
- * earlier call has left. */
-static void *fake_real(const char *name)
-{
-	static struct {
-		const char *name;
-		void *at;
-	} known[64];
-	unsigned i = 0;
-
-	while (known[i].name != NULL && known[i].name != name)
-		i++;
-	known[i].name = name;
-	if (known[i].at == NULL)
-		known[i].at = dlsym(RTLD_NEXT, name);
-	if (known[i].at == NULL)
-		_exit(99);
-	return known[i].at;
-}
-
 /* Calls the library's own. */
 #define FAKE_REAL(name, ...) \
-	(((union { void *at; __typeof__(&name) call; }){fake_real(#name)}).call(__VA_ARGS__))
+	({ \
+		PASS_ON(name); \
+		passed_on(__VA_ARGS__); \
+	})
 
 int openat(int dir, const char *name, int flags, ...)
 {

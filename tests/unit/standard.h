@@ -59,6 +59,11 @@ static inline void standard_begin(void)
 		standard_fd[i] = standard_file("", 0);
 }
 
+static inline void standard_json(bool json)
+{
+	options.value[OPTION_JSON] = json ? "" : NULL;
+}
+
 static inline void standard_set(int number, int fd)
 {
 	if (standard_fd[number] >= 0)

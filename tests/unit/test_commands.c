@@ -99,7 +99,7 @@ static void test_filters(void **state)
 		/* No JSON; as a line for people, and as JSON. */
 		for (int json = 0; json <= 1; json++) {
 			standard_begin();
-			options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+			standard_json(json == 1);
 			standard_input("{\"a\":");
 			assert_int_equal(standard_run(f->run), f->status);
 			assert_int_equal(standard_out_len, 0);
@@ -267,7 +267,7 @@ static void test_output(void **state)
 		standard_begin();
 		standard_input(CASES[i / 2].input);
 		standard_set(1, standard_full());
-		options.value[OPTION_JSON] = json ? "" : NULL;
+		standard_json(json);
 		options.operand[0] = operand;
 		options.operand_count = operand != NULL ? 1 : 0;
 		assert_int_equal(standard_run(CASES[i / 2].run), 70);
@@ -381,7 +381,7 @@ static void test_verify(void **state)
 	plan.uid++;
 	for (int json = 0; json <= 1; json++) {
 		begin_planned(text);
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		assert_int_equal(standard_run(commands_verify), 77);
 		assert_refused(json == 1 ? "\"reason\":\"verify.differs\"" : " verify.differs: ");
 	}
@@ -426,7 +426,7 @@ static void test_plan(void **state)
 			for (int less = -1; less <= 1; less++) {
 				standard_begin();
 				standard_input(i == 0 ? "" : text);
-				options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+				standard_json(json == 1);
 				standard_set(3, standard_file((const char *)frame,
 				                              (size_t)((int)len + less)));
 				(void)lseek(standard_fd[3], 0, SEEK_END);
@@ -572,7 +572,7 @@ static void test_ps(void **state)
 		(void)strcat(expected, shown(held, RUN1, json));
 		(void)strcat(expected, shown(held, RUN2, json));
 		standard_begin();
-		options.value[OPTION_JSON] = json ? "" : NULL;
+		standard_json(json);
 		if (held != NULL)
 			standard_set(3, standard_file(held, strlen(held)));
 		standard_input(LISTED(RUN1) LISTED(RUN2));
@@ -596,7 +596,7 @@ static void test_ps_none(void **state)
 			ps_head(&head);
 		expected[head.len] = '\0';
 		standard_begin();
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		assert_int_equal(standard_run(commands_ps), 0);
 		assert_string_equal(standard_out, expected);
 		assert_int_equal(standard_err_len, 0);
@@ -650,7 +650,7 @@ static void test_ps_output(void **state)
 	for (int json = 0; json <= 1; json++) {
 		standard_begin();
 		standard_input(LISTED(RUN1));
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		standard_set(1, standard_full());
 		assert_int_equal(standard_run(commands_ps), 70);
 		assert_refused("output.write");
@@ -680,7 +680,7 @@ static void test_ps_held(void **state)
 	for (int json = 0; json <= 1; json++) {
 		standard_begin();
 		standard_set(3, standard_file("x", 1));
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		assert_int_equal(standard_run(commands_ps), 70);
 		assert_refused("protocol.frame");
 		assert_refused("the held claims");

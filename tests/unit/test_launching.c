@@ -3,16 +3,14 @@
 #include <sha2.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 
 #include "../../ipc/channel.h"
 #include "../../ipc/frame_policy.h"
 #include "../../policy/judging.h"
 #include "../../policy/launching.h"
 #include "../../policy/resolve.h"
-#include "pass_on.h"
+#include "host.h"
 #include "pool.h"
-#include "standard.h"
 
 /*
  * decide, and this test in the executor's place.  All that it will be told lies in
@@ -26,36 +24,10 @@
 static const char IMAGE[] =
 	"{\"Id\":\"sha256:" HEX64 "\",\"Os\":\"linux\",\"Config\":{\"Entrypoint\":[\"/agent\"]}}";
 
-/* --- the host: what stands before libc's own --- */
+/* --- the socket: what stands before libc's own, beside host.h --- */
 
-static bool clock_fails;
-static const char *mount_table; /* NULL: the real one; "": it cannot be opened */
 static unsigned interrupts; /* so many receptions are interrupted */
 static unsigned ends; /* so many told that there is no more */
-
-int clock_gettime(clockid_t clock, struct timespec *now)
-{
-	PASS_ON(clock_gettime);
-
-	if (clock != CLOCK_REALTIME)
-		return passed_on(clock, now);
-	*now = (struct timespec){1000000000, 7000000};
-	return clock_fails ? -1 : 0;
-}
-
-int open(const char *path, int flags, ...)
-{
-	PASS_ON(open);
-
-	if (strcmp(path, "/proc/self/mountinfo") != 0)
-		return passed_on(path, flags, 0600);
-	errno = EACCES;
-	if (flags != (O_RDONLY | O_CLOEXEC))
-		return -1;
-	if (mount_table == NULL)
-		return passed_on(path, flags);
-	return mount_table[0] == '\0' ? -1 : standard_file(mount_table, strlen(mount_table));
-}
 
 ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
@@ -519,7 +491,7 @@ static void test_config(void **state)
 	(void)state;
 	for (int json = 0; json <= 1; json++) {
 		begin();
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		set_config("\"imagId\":1,");
 		want_judged();
 		tell_facts();
@@ -738,29 +710,29 @@ static void test_broken(void **state)
 	(void)state;
 	for (int json = 0; json <= 1; json++) {
 		begin();
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		assert_broken("no frame came");
 		begin();
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		answer(FRAME_ASK_CONTEXT, 0);
 		assert_broken("FACTS");
 		begin();
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		tell_facts();
 		assert_broken("no frame came");
 		begin();
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		tell_facts();
 		answer(FRAME_ASK_IMAGE, 0);
 		assert_broken("ANSWERED");
 		begin();
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		tell_facts();
 		answer(FRAME_ASK_CONTEXT, 0);
 		answer(FRAME_ASK_CONTEXT, 0);
 		assert_broken("ANSWERED");
 		begin();
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		tell_facts();
 		tell_facts();
 		assert_broken("ANSWERED");
@@ -780,7 +752,7 @@ static void test_deaf(void **state)
 	(void)state;
 	for (int json = 0; json <= 1; json++) {
 		begin();
-		options.value[OPTION_JSON] = json == 1 ? "" : NULL;
+		standard_json(json == 1);
 		tell_facts();
 		assert_int_equal(shutdown(executor, SHUT_RD), 0);
 		assert_int_equal(run(), 70);
