@@ -1118,10 +1118,8 @@ static void counts_are_bounded(void **state)
 static char names[ENV_MAX + 2][32];
 
 /* As many environment entries and command words as there may be. */
-static void full_lists_pass(void **state)
+static void fill_lists(void)
 {
-	(void)state;
-	start_from(&turn);
 	for (unsigned i = 1; i < ENV_MAX + 1; i++) {
 		(void)snprintf(names[i], sizeof names[i], "N%u=%u", i, i);
 		l.env[i] = names[i];
@@ -1130,6 +1128,13 @@ static void full_lists_pass(void **state)
 	for (unsigned i = 0; i < WORDS_MAX; i++)
 		l.command.at[i] = i % 2 == 0 ? "" : "--privileged";
 	l.command.count = WORDS_MAX;
+}
+
+static void full_lists_pass(void **state)
+{
+	(void)state;
+	start_from(&turn);
+	fill_lists();
 	assert_int_equal(judge(), GATE_OK);
 	add("one more");
 	refused(GATE_WORD, l.argv.count - 1U);
@@ -1553,16 +1558,21 @@ static void bundles(void **state)
 static char paths[ROOTS_MAX][32];
 static char guests[ROOTS_MAX][80];
 
-/* 32 mounts and the bundle pass, 33 mounts do not. */
-static void sessions_have_32_mounts(void **state)
+static void fill_roots(void)
 {
-	(void)state;
-	start_from(&session);
 	for (unsigned i = 0; i < ROOTS_MAX; i++) {
 		(void)snprintf(paths[i], sizeof paths[i], "/data/%u", i);
 		(void)snprintf(guests[i], sizeof guests[i], "/grants/%064x", i);
 		l.root[i] = (struct root){paths[i], guests[i], i % 2 == 0, false, 8, 100 + i};
 	}
+}
+
+/* 32 mounts and the bundle pass, 33 mounts do not. */
+static void sessions_have_32_mounts(void **state)
+{
+	(void)state;
+	start_from(&session);
+	fill_roots();
 	l.root_count = MOUNTS_MAX;
 	assert_int_equal(judge(), GATE_OK);
 	l.root_count = MOUNTS_MAX + 1;
@@ -1570,6 +1580,19 @@ static void sessions_have_32_mounts(void **state)
 	assert_int_equal(gate.where, MOUNTS_MAX);
 	l.root[MOUNTS_MAX] = session.root[3];
 	assert_int_equal(judge(), GATE_OK);
+}
+
+/* With every list full and every word that may be left out, argv has its most words. */
+static void the_longest_argv_passes(void **state)
+{
+	(void)state;
+	start_from(&session);
+	fill_lists();
+	fill_roots();
+	l.root[MOUNTS_MAX] = session.root[3];
+	l.root_count = ROOTS_MAX;
+	assert_int_equal(judge(), GATE_OK);
+	assert_int_equal(l.argv.count, ARGV_MAX);
 }
 
 /* The label must be the text that the mounts call for. */
@@ -2279,6 +2302,7 @@ int main(void)
 		cmocka_unit_test(turns_have_two_directories),
 		cmocka_unit_test(bundles),
 		cmocka_unit_test(sessions_have_32_mounts),
+		cmocka_unit_test(the_longest_argv_passes),
 		cmocka_unit_test(roots_labels),
 		cmocka_unit_test(roots_labels_are_ascii),
 		cmocka_unit_test(roots_label_is_bounded),
