@@ -250,6 +250,18 @@ def rule_calls(code, page, out):
         out.add("formal/README.md:0", "calls", "%d rows for %d calls" % (len(rows), len(calls)))
 
 
+def rule_names(page, paths, words, proofs, out):
+    """What formal/README.md sets as code stands in the tree, and it names each proof."""
+    known = words.union(paths, map(os.path.basename, paths), map(os.path.dirname, paths))
+    known |= {path[len("formal/"):] for path in paths if path.startswith("formal/")}
+    for name, more in sorted(set(re.findall(r"`([A-Za-z][\w./]*)(\*?)[^`]*`", page))):
+        there = any(word.startswith(name) for word in words) if more else name in known
+        if not there:
+            out.add("formal/README.md:0", "names", "nothing is called " + name + more)
+    for proof in sorted(set(proofs) - set(re.findall(r"\w+", page))):
+        out.add("formal/README.md:0", "names", "says nothing of the proof " + proof)
+
+
 def read(path):
     with open(path) as file:
         return file.read()
@@ -277,17 +289,31 @@ def with_headers(modules):
     return set(modules) | {name[:-1] + "h" for name in modules}
 
 
-def listed():
-    """The sources: what git knows or would add."""
+def files():
+    """What git knows or would add."""
     done = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
                           capture_output=True, text=True, check=False)
     names = done.stdout.split("\n")
     if done.returncode != 0:
         names = [os.path.normpath(os.path.join(base, name))
                  for base, _, files in os.walk(".") for name in files]
-    return sorted(name for name in names
-                  if os.path.isfile(name) and not name.startswith(("tests/lint/bad/", ".git/")) and
-                  (name.endswith((".c", ".h", ".sh", ".py")) or name in ("GNUmakefile", ".ci/run")))
+    return sorted(name for name in names if os.path.isfile(name) and
+                  not name.startswith(("tests/lint/bad/", ".git/")))
+
+
+def listed():
+    """The sources."""
+    return [name for name in files() if name.endswith((".c", ".h", ".sh", ".py")) or
+            name in ("GNUmakefile", ".ci/run")]
+
+
+def named_in_tree():
+    """(page, paths, words, proofs) for rule_names()."""
+    page = read("formal/README.md")
+    text = "\n".join(read(name) for name in files() if
+                     name.endswith((".pml", ".conf", ".json", ".awk")) or name in listed())
+    proofs = re.findall(r"^proof[ \t]+(\w+)", read("formal/proofs.conf"), re.M)
+    return page, files(), set(re.findall(r"\w+", text)), proofs
 
 
 def check_text():
@@ -301,6 +327,7 @@ def check_text():
         rule_include(source, out, pure)
         rule_loop(source, out, pure)
     rule_calls(read("policy/filter.c"), read("formal/README.md"), out)
+    rule_names(*named_in_tree(), out)
     counts = rule_budget(sources, out)
     print("rules: %d files; code lines: launch path %d of %d, other commands %d of %d"
           % (len(sources), counts["launch"], LAUNCH_LINES, counts["later"], LATER_LINES))
@@ -629,6 +656,9 @@ def self_test():
     expect("calls: one less", rule_calls, code.replace("SCMP_SYS(statx),", ""), page)
     expect("calls: of the other filter", rule_calls, code,
            page.replace("| `read` | both |", "| `read` | paths |"))
+    page, paths, words, proofs = named_in_tree()
+    expect("names: of nothing", rule_names, page + "`nothing.at.all`", paths, words, proofs)
+    expect("names: a proof", rule_names, page, paths, words, [*proofs, "no_such_proof"])
     with tempfile.TemporaryDirectory() as scratch:
         graph = read_graph(compile_bad(scratch, "recursion.c") + ".ci", "recursion.c")
         expect("recursion", rule_recursion, graph)
