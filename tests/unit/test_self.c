@@ -43,6 +43,7 @@ static struct {
 	const char *path; /* "": every one is a directory of root's */
 	uid_t owner; /* what lstat says of it, when it is not 0 */
 	mode_t mode;
+	mode_t open_type; /* what fstat says of any, when it is not 0 */
 } seen;
 
 static char base[64]; /* a private directory, new for each test */
@@ -135,6 +136,8 @@ int fstat(int fd, struct stat *st)
 {
 	const int made = fstatat(fd, "", st, AT_EMPTY_PATH);
 
+	if (seen.open_type != 0)
+		st->st_mode = seen.open_type | 0600;
 	return no_stat ? -1 : made;
 }
 
@@ -555,6 +558,9 @@ static void files_are_written_where_they_are_named(void **state)
 	assert_int_equal(audit(fifo, path), WHY_NONE);
 	assert_int_equal(log_file(fifo, path), WHY_WORKER_LOG);
 	close(reader);
+	seen.open_type = S_IFCHR;
+	assert_int_equal(audit(file, path), WHY_AUDIT_OPEN);
+	seen.open_type = 0;
 }
 
 static void docker_is_one_that_only_root_replaces(void **state)

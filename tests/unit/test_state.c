@@ -630,6 +630,24 @@ static void locks_once(void **state)
 	done(&two);
 }
 
+static void descriptor_0_can_be_the_lock(void **state)
+{
+	const int own = dup(STDIN_FILENO);
+	struct state s;
+
+	(void)state;
+	assert_int_equal(state_open(&s, in_base("s"), ""), STATE_OK);
+	assert_int_equal(close(STDIN_FILENO), 0);
+	for (int i = 0; i < 2; i++) { /* the second time it has it */
+		assert_int_equal(state_lock(&s, NONCE), STATE_OK);
+		assert_int_equal(s.lock, STDIN_FILENO);
+	}
+	assert_true(state_unlock(&s));
+	assert_int_equal(dup2(own, STDIN_FILENO), STDIN_FILENO);
+	close(own);
+	done(&s);
+}
+
 static void notices_a_replaced_lock(void **state)
 {
 	char old[128];
@@ -1511,6 +1529,7 @@ int main(void)
 		TEST(refuses_a_docker_config),
 		TEST(refuses_a_bad_id),
 		TEST(locks_once),
+		TEST(descriptor_0_can_be_the_lock),
 		TEST(notices_a_replaced_lock),
 		TEST(refuses_odd_locks),
 		TEST(claims),
