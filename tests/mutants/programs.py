@@ -2,13 +2,14 @@
 """Mutation testing of what only a whole executor shows, by the end-to-end suites (make
 mutants-programs, as root).
 
-    programs.py [--sample N] [FILE...]
+    programs.py [--sample N] [--cases N] [FILE...]
 
 The mutants are mutate.py's, of the functions of executor/ and ipc/ that no unit test runs.  An
 executor with all mutants of a source takes the place of the real one in the cases with the
-scripted docker that run the mutant's function (counted once by gcov, a user a case); those that
-killed most come first, and the first case that fails ends it: killed.  What hangs is
-killed: "timed out".  Survivors are printed; equivalent.tsv holds for them, too.
+scripted docker that run the mutant's line (counted once by gcov, a user a case); those that
+killed most come first, then the short ones, 40 at most (--cases: so many).  The first that fails
+ends it: killed.  What hangs is killed: "timed out".  Survivors are printed; equivalent.tsv holds
+for them, too.
 
 A mutated executor runs as the case's own user, with bounds on processes, memory, file size and
 processor time; whatever that user still runs after a case is killed.
@@ -63,16 +64,23 @@ class Place:
             return spawn(case, argv, *words, preexec_fn=lambda: (bound(), first()), **more)
 
         harness.Case.spawn = spawned
+        signal.signal(signal.SIGALRM, self.late)
+
+    @staticmethod
+    def late(*_):
+        raise harness.Failure("it never ended")
 
     def case(self, index):
         """(what did not hold or "", the users of the case, seconds)."""
         first, began, problem = self.tree.uid, time.monotonic(), ""
+        signal.alarm(int(harness.SAFETY) + 10)  # some cases wait for the executor's word
         try:
             harness.TESTS[index][1](self.tree)
         except harness.Failure as failure:
             problem = str(failure)
         except Exception as error:  # what a broken executor says can be anything
             problem = repr(error)
+        signal.alarm(0)
         users = range(first + 1, self.tree.uid + 1)
         while self.kill(users):
             time.sleep(0.01)
@@ -151,7 +159,7 @@ class Workers:
 # --- which case runs what -------------------------------------------------------------------
 
 def count_cases():
-    """{file: {function: [case, ...]}} and each case's seconds; all cases must pass."""
+    """{file: {function or line: [case, ...]}} and each case's seconds; all cases must pass."""
     build, programs, counts_dir = coverage.build_e2e()
     users, seconds = {}, {}
 
@@ -168,22 +176,24 @@ def count_cases():
         prefix = os.path.join(counts_dir, str(user), TREE.lstrip("/"), build)
         counts = coverage.Counts()
         counts.read(prefix, os.path.join(TREE, build))
-        for name, functions in counts.functions.items():
-            for function in (f for f, count in functions.items() if count > 0):
-                found[name][function].add(index)
+        for what in (counts.functions, counts.lines):
+            for name, counter in what.items():
+                for place, count in counter.items():
+                    found[name][str(place)].update([index] if count > 0 else [])
     return found, seconds
 
 
 def known_cases():
     """The same, from the last run if no source or test is newer."""
     at = os.path.join(TREE, BUILD, "cases.json")
-    inputs = [os.path.join(TREE, top, name) for top in ("policy", "ipc", "executor", "tests/e2e")
+    tops = ("policy", "ipc", "executor", "tests/e2e", "tests/mutants")
+    inputs = [os.path.join(TREE, top, name) for top in tops
               for name in os.listdir(os.path.join(TREE, top)) if name.endswith((".c", ".h", ".py"))]
     if not os.path.exists(at) or os.path.getmtime(at) < max(map(os.path.getmtime, inputs)):
         reach, seconds = count_cases()
         with open(at, "w", encoding="utf-8") as file:
-            json.dump([{name: {f: sorted(cases) for f, cases in functions.items()}
-                        for name, functions in reach.items()}, seconds], file)
+            json.dump([{name: {place: sorted(cases) for place, cases in places.items()}
+                        for name, places in reach.items()}, seconds], file)
     with open(at, encoding="utf-8") as file:
         reach, seconds = json.load(file)
     return reach, {int(index): cost for index, cost in seconds.items()}
@@ -194,13 +204,14 @@ def known_cases():
 class Trial:
     """Like mutate.Trial: mutants and verdicts by number."""
 
-    def __init__(self, bench, reach, seconds, kills, mutants):
+    def __init__(self, bench, reach, seconds, kills, most, mutants):
+        self.most = most
         self.text = Text(mutants[0].file)
         self.mutants = dict(enumerate(mutants, 1))
         self.reach, self.seconds, self.kills = reach.get(self.text.name, {}), seconds, kills
         self.verdicts = {}
         for number, mutant in self.mutants.items():
-            ran = self.reach.get(mutant.function) and possible(self.text, mutant)
+            ran = self.cases(mutant) and possible(self.text, mutant)
             self.verdicts[number] = "survived" if ran else "not run"
         whole = {n: m for n, m in self.mutants.items() if self.verdicts[n] == "survived"}
         if whole:
@@ -210,7 +221,7 @@ class Trial:
 
     def judge(self, bench):
         with Workers(self.link(bench)) as workers:
-            workers.do([lambda n=n: ("mutant", n, self.order(self.mutants[n].function))
+            workers.do([lambda n=n: ("mutant", n, self.order(self.mutants[n]))
                         for n, verdict in self.verdicts.items() if verdict == "survived"],
                        self.judged)
 
@@ -225,10 +236,14 @@ class Trial:
         bench.command("cp", "cofferdam-policy", programs)
         return programs
 
-    def order(self, function):
-        cases = sorted(self.reach[function], key=lambda i: (-self.kills[function, i],
-                                                            -self.kills[i], self.seconds[i]))
-        return [(i, self.seconds[i]) for i in cases]
+    def cases(self, mutant):
+        """Those that run its line; a line that gcov does not count has its function's."""
+        return self.reach.get(str(mutant.number), self.reach.get(mutant.function, ()))
+
+    def order(self, mutant):
+        cases = sorted(self.cases(mutant), key=lambda i: (-self.kills[mutant.function, i],
+                                                          -self.kills[i], self.seconds[i]))
+        return [(i, self.seconds[i]) for i in cases[:self.most]]
 
     def judged(self, number, result):
         self.verdicts[number], index = result
@@ -239,6 +254,7 @@ class Trial:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--cases", type=int, default=40)
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
     if os.getuid() != 0:
@@ -254,7 +270,8 @@ def main():
     reach, seconds = known_cases()
     kills = collections.Counter()
     failed = mutate.judge(every, picked,
-                          lambda _, mutants: Trial(bench, reach, seconds, kills, mutants),
+                          lambda _, mutants: Trial(bench, reach, seconds, kills, options.cases,
+                                                   mutants),
                           "no case", lambda row: row[1] not in by_unit.get(row[0], {}))
     sys.exit(1 if failed else 0)
 
