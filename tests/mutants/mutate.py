@@ -226,12 +226,13 @@ class Bench:
 
 def own_test(source):
     """The test named after a source; policy/ and executor/ have sources of one name."""
-    test = "test_" + os.path.basename(source)[:-2]
-    path = os.path.join(TREE, "tests/unit/%s.c" % test)
-    if not os.path.exists(path):
-        return ""
-    with open(path, encoding="utf-8") as file:
-        return test if "../../%s/" % os.path.dirname(source) in file.read() else ""
+    top, base = os.path.split(source[:-2])
+    for test in ("test_%s_%s" % (top, base), "test_" + base):
+        path = os.path.join(TREE, "tests/unit/%s.c" % test)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                return test if "../../%s/" % top in file.read() else ""
+    return ""
 
 
 class Trial:
