@@ -108,7 +108,10 @@ verify() {
 	name=$1 tree=$2 dir=$3
 	solver=$(field "$name" solver)
 	flags=$(field "$name" cbmc)
-	[ -z "$solver" ] || flags="$flags --external-sat-solver $solver"
+	if [ -n "$solver" ]; then # CBMC takes one word
+		printf '#!/bin/sh\nexec %s "$@"\n' "$solver" >"$dir/solver" && chmod +x "$dir/solver"
+		flags="$flags --external-sat-solver \"$dir/solver\""
+	fi
 	[ -z "${STOP:-}" ] || flags="$flags --stop-on-fail"
 	(
 		# shellcheck disable=SC3045
@@ -142,7 +145,7 @@ one_proof() {
 		printf "%.1f", (t[1] + s[1]) * 60 + t[2] + s[2] }' "$dir/times")
 	count=$(sed -n 's/^\*\* [0-9]* of \([0-9]*\) failed.*/\1/p' "$dir/log")
 	printf '%-28s %5s properties %6s s  %s\n' "$name" "${count:-?}" "$spent" "$result"
-	rm -rf "$dir/tree" "$dir/proof.gb"
+	rm -rf "$dir/tree" "$dir/proof.gb" "$dir/solver"
 	[ "$result" = ok ]
 }
 
