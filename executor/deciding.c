@@ -112,7 +112,10 @@ static bool answer(struct run *run, int fd, enum docker_command command,
 	if (spoke_early(run, fd))
 		return false;
 	len = frame_put_answered(frame, sizeof(frame), &answered);
-	return channel_send(fd, frame, len) == 0 || errno == EPIPE;
+	if (channel_send(fd, frame, len) == 0 || errno == EPIPE || errno == ECONNRESET)
+		return true; /* decide may have ended: how, says why */
+	run_fail_errno(run, WHY_START, "the answer to decide");
+	return false;
 }
 
 /* ASK_IMAGE: what it names goes onto a command line. */
