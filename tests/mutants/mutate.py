@@ -7,11 +7,11 @@ Makes small faults in the real sources, one at a time: operators, conditions, co
 enumerators, table entries, words of the gate's template, statements left out (making.py).  All
 mutants of a source are compiled into one object, where a number chooses (schemata.py); what
 cannot be made so is compiled alone.  The unit tests that run a mutant's function, the module's
-own first, run until one fails: killed.  Survivors are printed; one that cannot be told from the
-original stands with a reason in equivalent.tsv and is tried by the module's own test only; a row
-there that is killed, or matches no mutant, is an error.  Functions that no unit test runs are
-counted apart: nothing is known of their mutants.  --sample: so many, chosen by hash, the same
-every time.
+own first, run until one fails, then the compiled proofs that read the source (formal/): killed.
+Survivors are printed; one that cannot be told from the original stands with a reason in
+equivalent.tsv and is tried by the module's own test only; a row there that is killed, or matches
+no mutant, is an error.  Functions that no unit test runs are counted apart: nothing is known of
+their mutants.  --sample: so many, chosen by hash, the same every time.
 
 Mutants of code that forks, kills and unlinks run as root: each run has namespaces of its own for
 processes, mounts and network, a read-only file system but for small ones in memory, and bounds on
@@ -23,6 +23,7 @@ import argparse
 import atexit
 import collections
 import fcntl
+import functools
 import os
 import re
 import resource
@@ -30,6 +31,7 @@ import subprocess
 import sys
 import time
 
+from exhaustive import Exhaustive
 from making import HERE, TREE, Text, enumerators, key, lines, mutants_of, mutated, rank
 from schemata import CHOICE, Schemata, possible
 
@@ -209,6 +211,10 @@ class Bench:
         self.clock[test] = time.monotonic() - began
         return seconds
 
+    @functools.cached_property
+    def exhaustive(self):
+        return Exhaustive(self.dir)
+
     def needs(self, test):
         if test not in self.base:
             self.link(test)
@@ -248,6 +254,8 @@ class Trial:
                          for number, tests in self.tests.items()}
         self.together()
         self.alone()
+        if reach is not None:
+            self.exhaustively()
 
     def tests_of(self, mutant):
         """The tests that run its function (a table: anything of its file)."""
@@ -297,6 +305,14 @@ class Trial:
                 if self.verdicts[number] == "survived":
                     self.bench.link(test, BUILD + "/mutant.o")
                     self.verdicts[number] = self.bench.judge(test)
+
+
+    def exhaustively(self):
+        """What has lived through the tests stands trial before the compiled proofs."""
+        for number, mutant in self.mutants.items():
+            if self.verdicts[number] == "survived" and key(mutant) not in self.rows and \
+                    self.bench.exhaustive.kills(self.text.name, mutated(mutant)):
+                self.verdicts[number] = "killed"
 
 
 # --- the report ---------------------------------------------------------------------------
