@@ -143,7 +143,7 @@ def functions(source):
     """(name, offset of the line, lines from the signature's line to the closing brace)."""
     for match in re.finditer(r"^[a-zA-Z_][^\n;{}=#]*\([^;{}]*\)[^;{}=]*\n\{\n.*?^\}", source.code,
                              re.M | re.S):
-        name = re.search(r"(\w+)\s*\(", match.group())
+        name = re.search(r"(\w+)\s*\(", re.sub(r"__attribute__\(\(.*\)\)\s", "", match.group()))
         brace = match.group().index("\n{\n") + 1
         yield name.group(1), match.start(), match.group()[brace:].count("\n") + 1
 
