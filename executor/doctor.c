@@ -162,11 +162,12 @@ static void look_config(struct finding *out)
 	int fd;
 	const char *option = given(OPTION_CONFIG);
 	const char *named = option != NULL ? option : getenv("COFFERDAM_CONFIG");
+	bool usual = named == NULL || (option == NULL && named[0] == '\0');
 	enum executor_reason why = self_config(option, home, &fd, path);
 
-	note(out, why, "%s: %s", named != NULL ? named : "the usual places",
+	note(out, why, "%s: %s", usual ? "the usual places" : named,
 	     why == WHY_CONFIG_OPEN ? strerrordesc_np(errno) : path);
-	if (why == WHY_CONFIG_OPEN && named == NULL && errno == ENOENT)
+	if (why == WHY_CONFIG_OPEN && usual && errno == ENOENT)
 		warn(out, "name it with -c FILE, here and in every launch");
 	if (fd >= 0)
 		close(fd);

@@ -27,7 +27,7 @@ STACK_BYTES = {"policy/": 16384, "executor/": 16384}
 # The goal is 1000; this is where it stands: a change that raises it says why.  (It holds what
 # main.c, docker.c, gate.c, say.c and state.c do for the other commands, too.)
 LAUNCH_LINES = 2818
-LATER_LINES = 899
+LATER_LINES = 900
 
 PROGRAMS = ("policy/", "executor/", "ipc/")
 # The commands that are not on the launch path, and have a budget of their own.
@@ -143,7 +143,7 @@ def functions(source):
     """(name, offset of the line, lines from the signature's line to the closing brace)."""
     for match in re.finditer(r"^[a-zA-Z_][^\n;{}=#]*\([^;{}]*\)[^;{}=]*\n\{\n.*?^\}", source.code,
                              re.M | re.S):
-        name = re.search(r"(\w+)\s*\(", match.group())
+        name = re.search(r"(\w+)\s*\(", re.sub(r"__attribute__\(\(.*\)\)\s", "", match.group()))
         brace = match.group().index("\n{\n") + 1
         yield name.group(1), match.start(), match.group()[brace:].count("\n") + 1
 
