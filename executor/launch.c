@@ -123,7 +123,8 @@ static bool reap_one(void *context, const char *nonce, bool created)
 	if (child_signal() != 0 || !removal_run(&removal, !created))
 		return false;
 	if (removal.id[0] != '\0' &&
-	    !audit_say(&run->events, AUDIT_REAPED, nonce, removal.id, 0, false))
+	    !audit_say(&run->events, AUDIT_REAPED, nonce, removal.id, 0, false) &&
+	    !run->order.audit_optional)
 		run_fail_errno(run, WHY_AUDIT_EVENT, "writing");
 	return true;
 }
