@@ -27,7 +27,7 @@ STACK_BYTES = {"policy/": 16384, "executor/": 16384}
 # The goal is 1000; this is where it stands: a change that raises it says why.  (It holds what
 # main.c, docker.c, gate.c, say.c and state.c do for the other commands, too.)
 LAUNCH_LINES = 2818
-LATER_LINES = 899
+LATER_LINES = 900
 
 PROGRAMS = ("policy/", "executor/", "ipc/")
 # The commands that are not on the launch path, and have a budget of their own.
