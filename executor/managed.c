@@ -238,9 +238,11 @@ bool managed_claims(struct managed *managed, bool (*act)(struct managed *managed
 	const struct dirent *entry;
 	bool good = claims != NULL;
 
-	while (good && (entry = readdir(claims)) != NULL)
+	/* readdir(3) leaves errno alone at the end, and only there. */
+	for (errno = 0; good && (entry = readdir(claims)) != NULL; errno = 0)
 		if (strspn(entry->d_name, HEX) == ID_HEX && entry->d_name[ID_HEX] == '\0')
 			good = act(managed, entry->d_name);
+	good = good && errno == 0;
 	if (claims != NULL)
 		closedir(claims);
 	return good;
