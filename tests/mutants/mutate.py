@@ -263,11 +263,9 @@ class Trial:
         if self.reach is None or own and key(mutant) in self.rows:
             return own
         by_function = self.reach.get(self.text.name, {})
-        if not any(by_function.values()):  # what ends by _exit, as what is confined does
-            return own
-        if mutant.function:
-            return set(by_function.get(mutant.function, ()))
-        return set().union(*by_function.values())
+        if mutant.function:  # gcov does not see what ends by _exit(2) or execve(2)
+            return set(by_function.get(mutant.function, own))
+        return set().union(own, *by_function.values())
 
     def left(self, test, numbers):
         return [n for n in numbers if self.verdicts[n] == "survived" and test in self.tests[n]]
