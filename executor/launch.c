@@ -134,7 +134,7 @@ static enum life_event reap(struct run *run)
 {
 	state_reap(&run->state, REAP_MOST, REMOVAL_QUIET_MS / 1000 + 1, run->docker.endpoint,
 	           reap_one, run);
-	return E_OK;
+	return run->status != 0 ? E_FAIL : E_OK;
 }
 
 static enum life_event take_lock(struct run *run)

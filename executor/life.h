@@ -26,7 +26,7 @@ enum life_action {
 	A_READ_TURN,
 	A_DECIDE,
 	A_GATE,
-	A_REAP, /* what killed runs have left; never fails */
+	A_REAP, /* what killed runs have left; fails if that must be told and cannot be */
 	A_LOCK,
 	A_CLAIM,
 	A_GUARD, /* start the guardian */

@@ -164,6 +164,7 @@ enum executor_reason self_docker(const char *given, char *path)
 
 	if (given == NULL)
 		given = DOCKER_PATH;
+	strlcpy(path, given, SELF_PATH); /* what a refusal names */
 	if (given[0] != '/')
 		return WHY_DOCKER_UNSAFE;
 	if (realpath(given, path) == NULL || stat(path, &st) != 0)

@@ -45,7 +45,8 @@ __attribute__((warn_unused_result)) enum executor_reason self_audit(const char *
 /* Opens the file for the worker's standard error, as it is, for writing. */
 __attribute__((warn_unused_result)) enum executor_reason self_log(const char *given, int *fd,
                                                                   char *path);
-/* The canonical path of the docker program (NULL: the one built in). */
+/* The canonical path of the docker program (NULL: the one built in), or, when it is
+ * refused, what the refusal names. */
 __attribute__((warn_unused_result)) enum executor_reason self_docker(const char *given,
                                                                      char *path);
 /* Opens cofferdam-policy, which lies beside this program, for execution only;

@@ -572,6 +572,7 @@ static void docker_is_one_that_only_root_replaces(void **state)
 	assert_int_equal(self_docker("/bin/sh", path), WHY_NONE);
 	assert_string_equal(path, real);
 	assert_int_equal(self_docker("bin/sh", path), WHY_DOCKER_UNSAFE);
+	assert_string_equal(path, "bin/sh");
 	assert_int_equal(self_docker("", path), WHY_DOCKER_UNSAFE);
 	assert_int_equal(self_docker("/usr/bin/nonexistent", path), WHY_DOCKER_MISSING);
 	assert_int_equal(self_docker("/usr/bin", path), WHY_DOCKER_UNSAFE);
