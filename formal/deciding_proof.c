@@ -46,7 +46,7 @@ int channel_send(int fd, const uint8_t *bytes, size_t len)
 	(void)fd;
 	(void)bytes;
 	(void)len;
-	errno = EPIPE;
+	errno = any_bool() ? EPIPE : ENOBUFS;
 	return any_bool() ? 0 : -1;
 }
 
