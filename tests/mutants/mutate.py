@@ -10,8 +10,8 @@ cannot be made so is compiled alone.  The unit tests that run a mutant's functio
 own first, run until one fails, then the compiled proofs that read the source (formal/): killed.
 Survivors are printed; one that cannot be told from the original stands with a reason in
 equivalent.tsv and is tried by the module's own test only; a row there that is killed, or matches
-no mutant, is an error.  Functions that no unit test runs are counted apart: nothing is known of
-their mutants.  --sample: so many, chosen by hash, the same every time.
+no mutant, is an error, and so is a function that no unit test runs.  --sample: so many, chosen by
+hash, the same every time.
 
 Mutants of code that forks, kills and unlinks run as root: each run has namespaces of its own for
 processes, mounts and network, a read-only file system but for small ones in memory, and bounds on
@@ -358,11 +358,11 @@ def every_source():
     return [name for name in coverage.sources() if not name.endswith("/main.c")]
 
 
-def chosen(options, wanted=lambda mutant: True):
-    """Every mutant that is wanted, and those of the sample."""
+def chosen(options):
+    """Every mutant, and those of the sample."""
     neighbour = enumerators()
     every = [mutant for name in options.files or every_source()
-             for mutant in mutants_of(name, neighbour) if wanted(mutant)]
+             for mutant in mutants_of(name, neighbour)]
     picked = every
     if options.sample:
         best = set(sorted(range(len(every)), key=lambda i: rank(every[i]))[:options.sample])
@@ -378,7 +378,7 @@ def by_file(mutants):
 
 
 def show_not_run(trial):
-    """Of each function, how many: they are the end-to-end suites' to find."""
+    """Of each function, how many: nothing is known of them."""
     found = collections.Counter(trial.mutants[number].function or "(table)"
                                 for number, verdict in trial.verdicts.items()
                                 if verdict == "not run")
@@ -402,28 +402,22 @@ def tally(trial, rows, alive):
     return counts
 
 
-def judge(every, picked, trial_of, nobody, tried_here=lambda row: True):
+def run(every, picked, only_own):
     """Tries the mutants file by file and tells all; True when something is left to be done."""
-    began = time.monotonic()
+    reach = None if only_own else coverage.known_reach()
+    bench, began = Bench(), time.monotonic()
     rows, counts, alive = accepted(), {}, set()
     for mutants in by_file(picked):
-        counts[mutants[0].file] = tally(trial_of(rows, mutants), rows, alive)
+        trial = Trial(bench, reach, rows, mutants)
+        counts[trial.text.name] = tally(trial, rows, alive)
     whole = score(counts)
-    old = [row for row in stale(rows, every, alive, {key(mutant) for mutant in picked})
-           if tried_here(row)]
+    old = stale(rows, every, alive, {key(mutant) for mutant in picked})
     for row in old:
         print("equivalent.tsv: killed now, or there is no such mutant: %s" % "\t".join(row))
-    print("mutants: %d tried of %d, %d unexplained survivors, %d that %s runs, %d stale rows, %d s"
-          % (len(picked), len(every), whole["survived"], whole["not run"], nobody, len(old),
-             time.monotonic() - began))
-    return not picked or whole["survived"] or old
-
-
-def run(every, picked, own):
-    reach = None if own else coverage.known_reach()
-    bench = Bench()
-    return judge(every, picked, lambda rows, mutants: Trial(bench, reach, rows, mutants),
-                 "no unit test")
+    print("mutants: %d tried of %d, %d unexplained survivors, %d that no unit test runs, "
+          "%d stale rows, %d s" % (len(picked), len(every), whole["survived"], whole["not run"],
+                                   len(old), time.monotonic() - began))
+    return not picked or whole["survived"] or whole["not run"] or old
 
 
 def main():
