@@ -100,20 +100,16 @@ class Bench:
     def originals(self):
         """Every object as it is, and the tests."""
         words = ["B=" + BUILD, "CFLAGS=" + OPTIONS]
-        self.objects = {name: "%s/%s.o" % (BUILD, name[:-2]) for name in every_source()}
-        coverage.make(*words, *self.objects.values(),
-                      *("%s/tests/unit/%s.o" % (BUILD, test) for test in self.tests))
         self.archive = BUILD + "/all.a"
-        if os.path.exists(os.path.join(TREE, self.archive)):
-            os.remove(os.path.join(TREE, self.archive))
-        self.command("ar", "rc", self.archive, *self.objects.values())
+        coverage.make(*words, self.archive,
+                      *("%s/tests/unit/%s.o" % (BUILD, test) for test in self.tests))
         for top in ("policy", "ipc", "executor"):
             self.compiler[top] = self.flags(top, words)
 
     def flags(self, top, words):
         """The makefile's own flags for the objects of a directory."""
-        name = next(n for n in self.objects if n.startswith(top + "/"))
-        ran = coverage.make("-n", "-W", name, "V=1", *words, self.objects[name],
+        name = next(n for n in coverage.sources() if n.startswith(top + "/"))
+        ran = coverage.make("-n", "-W", name, "V=1", *words, "%s/%s.o" % (BUILD, name[:-2]),
                             capture_output=True, text=True).stdout
         line = next(line for line in ran.splitlines() if line.rstrip().endswith(" " + name))
         flags = [w.replace("'", "") for w in line.split()[:-4]]
@@ -128,9 +124,13 @@ class Bench:
             file.write(text)
 
     def compile(self, name, text, *more):
-        """What gcc has to say against text in the place of the source; "" when it is C."""
+        """What gcc has to say against text in the place of the source; "" when it is C.
+
+        A program's main has the name that the tests know it by."""
         self.write("mutant.c", text)
-        ran = subprocess.run([*self.compiler[name.split("/")[0]], *more, "-fmax-errors=0",
+        top, base = name.split("/")
+        more = [*more, "-Dmain=%s_main" % top] if base == "main.c" else more
+        ran = subprocess.run([*self.compiler[top], *more, "-fmax-errors=0",
                               "-c", "-o", BUILD + "/mutant.o", BUILD + "/mutant.c"],
                              cwd=TREE, capture_output=True, text=True)
         return ran.stderr if ran.returncode != 0 else ""
@@ -354,14 +354,10 @@ def score(counts):
     return whole
 
 
-def every_source():
-    return [name for name in coverage.sources() if not name.endswith("/main.c")]
-
-
 def chosen(options):
     """Every mutant, and those of the sample."""
     neighbour = enumerators()
-    every = [mutant for name in options.files or every_source()
+    every = [mutant for name in options.files or coverage.sources()
              for mutant in mutants_of(name, neighbour)]
     picked = every
     if options.sample:
