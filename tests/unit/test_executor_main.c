@@ -18,6 +18,7 @@
 #include "../../executor/ps.h"
 #include "../../executor/reap.h"
 #include "../../executor/stop.h"
+#include "guarded.h"
 #include "notes.h"
 #include "pass_on.h"
 
@@ -108,6 +109,7 @@ enum taking { TAKES_ALL, TAKES_LESS, TAKES_NONE, FAILS };
 
 static bool running;
 static enum taking taking;
+static char **words; /* behind the command's name */
 
 /* Shared with the process that runs main. */
 static struct shared {
@@ -131,7 +133,8 @@ ssize_t write(int fd, const void *bytes, size_t len)
 	return taking == TAKES_NONE ? 0 : -1;
 }
 
-/* "FUNCTION --OPTION=VALUE [OPERAND] >STATUS_FD", of each only what was given. */
+/* "FUNCTION --OPTION=VALUE [OPERAND] >STATUS_FD", of each only what was given.
+ * Operands stand where words stood. */
 static int ran(const char *function, const struct options *options)
 {
 	int status = 0;
@@ -140,6 +143,8 @@ static int ran(const char *function, const struct options *options)
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if (options->value[i] != NULL)
 			note(" --%s=%s", OPTIONS[i].name, options->value[i]);
+	if (options->operand != words)
+		note(" elsewhere");
 	for (int i = 0; i < options->operands; i++)
 		note(" [%s]", options->operand[i]);
 	if (options->status_fd != -1)
@@ -189,6 +194,7 @@ static int called(int argc, char **argv)
 	int how = -1;
 	pid_t pid;
 
+	words = argv + 2;
 	shared->status = -1;
 	(void)fflush(NULL);
 	pid = fork();
@@ -204,22 +210,23 @@ static int called(int argc, char **argv)
 	return shared->status;
 }
 
-/* The words of a line, each ended by '|', behind the program's name. */
+/* The words of a line, each ended by '|', behind the program's name.  Behind the last
+ * nothing can be read. */
 static int called_with(const char *line)
 {
-	static char text[16384], own[] = "cofferdam";
+	static char own[] = "cofferdam";
 	char *argv[32] = {own};
+	char *at = guarded(line, strlen(line));
+	char *const end = at + strlen(line);
 	int argc = 1;
-	char *at = text, *end;
 
-	assert_true(strlen(line) < sizeof(text));
-	strcpy(text, line);
-	for (; (end = strchr(at, '|')) != NULL; at = end + 1) {
+	while (at < end) {
 		assert_true((size_t)argc + 1 < COUNT(argv));
 		argv[argc++] = at;
-		*end = '\0';
+		at = memchr(at, '|', (size_t)(end - at));
+		assert_non_null(at);
+		*at++ = '\0';
 	}
-	assert_int_equal(*at, '\0');
 	return called(argc, argv);
 }
 
@@ -237,7 +244,7 @@ static void assert_called(const char *line, int status, const char *noted)
 
 static void assert_refused(const char *line, const char *detail)
 {
-	static char noted[16384];
+	static char noted[8192];
 
 	snprintf(noted, sizeof(noted), REFUSED_HEAD "%s" REFUSED_TAIL, detail);
 	assert_called(line, 64, noted);
@@ -411,6 +418,8 @@ static void test_refused(void **state)
 		{"-c|", "not a command: -c"},
 		{"-|", "not a command: -"},
 		{"-v|", "not a command: -v"},
+		{"-xhelp|", "not a command: -xhelp"},
+		{"x-help|", "not a command: x-help"},
 		{"--|run|", "unexpected word: run"},
 		{"--|--help|", "unexpected word: --help"},
 		{"--help=|", "takes no value: --help="},
@@ -420,6 +429,10 @@ static void test_refused(void **state)
 		{"--version|--version|", "given twice: --version"},
 		/* Words that no command takes but stop. */
 		{"run|x|", "unexpected word: x"},
+		{"session|x|", "unexpected word: x"},
+		{"ps|x|", "unexpected word: x"},
+		{"reap|x|", "unexpected word: x"},
+		{"doctor|x|", "unexpected word: x"},
 		{"run||", "unexpected word: "},
 		{"run|run|", "unexpected word: run"},
 		{"ps|--json|x|", "unexpected word: x"},
@@ -430,6 +443,7 @@ static void test_refused(void **state)
 		{"run|-|", "not an option of this command: -"},
 		{"stop|-|", "not an option of this command: -"},
 		{"stop|a|-x|", "not an option of this command: -x"},
+		{"run|-xconfig=7|", "not an option of this command: -xconfig=7"},
 		{"run|---|", "not an option of this command: ---"},
 		{"run|--=7|", "not an option of this command: --=7"},
 		{"run|--confi=7|", "not an option of this command: --confi=7"},
@@ -455,7 +469,7 @@ static void test_refused(void **state)
 static void test_long_word(void **state)
 {
 	static const char *const WHY = "not a command: ";
-	static char line[8192], detail[4092 + 1];
+	static char line[GUARDED_MAX], detail[4092 + 1];
 
 	(void)state;
 	memset(line, 'x', sizeof(line) - 2);
