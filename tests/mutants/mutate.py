@@ -198,7 +198,7 @@ class Bench:
                                             MUTANT_USECS=str(int(seconds * 1e6))))
         status = self.wait(process, patience)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if status == 99:
+        if status == 240:
             sys.exit("mutate.py: the sandbox could not be made")
         return status, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

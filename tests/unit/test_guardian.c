@@ -29,14 +29,14 @@
 
 static struct docker docker;
 
-/* So many calls of the library's function are as if a signal had come. */
-static int interruptions;
+/* So many calls of the library's function fail: as if a signal had come, or so. */
+static int interruptions, interruption = EINTR;
 
 ssize_t read(int fd, void *bytes, size_t len)
 {
 	if (interruptions > 0) {
 		interruptions--;
-		errno = EINTR;
+		errno = interruption;
 		return -1;
 	}
 	return syscall(SYS_read, fd, bytes, len);
@@ -49,6 +49,21 @@ ssize_t write(int fd, const void *bytes, size_t len)
 {
 	said += fd == farewell ? len : 0;
 	return syscall(SYS_write, fd, bytes, len);
+}
+
+static bool no_ranges; /* a kernel before 5.9 */
+
+int close_range(unsigned first, unsigned last, int flags)
+{
+	return no_ranges ? -1 : (int)syscall(SYS_close_range, first, last, flags);
+}
+
+static int last_wait; /* the options of the last waitpid(2) */
+
+pid_t waitpid(pid_t pid, int *status, int options)
+{
+	last_wait = options;
+	return (pid_t)syscall(SYS_wait4, pid, status, options, NULL);
 }
 
 static bool no_fork;
@@ -214,6 +229,44 @@ static void goes_on_when_interrupted(void **state)
 	assert_int_equal(exit_of(guarding), 0);
 	assert_string_equal(fake_log(), LS RM LS);
 	assert_false(claim_exists());
+}
+
+/* It does not hold its own pipe open, whatever else stays open. */
+static void needs_no_close_range(void **state)
+{
+	pid_t guarding, pid;
+
+	(void)state;
+	fake_does("echo " FAKE_ID "\n:\n", ":\n");
+	no_ranges = true;
+	pid = executor(&guarding);
+	no_ranges = false;
+	kill_and_reap(pid);
+	assert_int_equal(exit_of(guarding), 0);
+	assert_string_equal(fake_log(), LS RM LS);
+	assert_false(claim_exists());
+}
+
+/* One that cannot hear whether its executor lives removes: that is the safe side. */
+static void removes_when_it_cannot_hear(void **state)
+{
+	struct guardian guardian = {0};
+	struct removal removal;
+	struct state own;
+
+	(void)state;
+	fake_does("echo " FAKE_ID "\n:\n", ":\n");
+	assert_true(claims(&own, &removal));
+	interruptions = 1;
+	interruption = EIO;
+	assert_true(guardian_start(&guardian, &own, &removal, &audit));
+	interruptions = 0;
+	interruption = EINTR;
+	assert_int_equal(exit_of(guardian.pid), 0);
+	assert_string_equal(fake_log(), LS RM LS);
+	assert_false(claim_exists());
+	close(guardian.farewell);
+	put_away(&own);
 }
 
 /* While it works the claim is held, and the next launch need not wait for it. */
@@ -521,6 +574,7 @@ static void may_be_stopped_itself(void **state)
 	begun = child_now();
 	guardian_end(&guardian);
 	assert_int_equal(child_now() - begun, 1000);
+	assert_int_equal(last_wait, 0); /* until it has ended */
 	assert_int_equal(dup2(own_input, STDIN_FILENO), STDIN_FILENO);
 	close(own_input);
 	assert_int_equal(guardian.pid, 0);
@@ -593,6 +647,8 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		TEST(removes_for_a_killed_executor), TEST(holds_the_claim_and_not_the_lock),
 		TEST(goes_on_when_interrupted),
+		TEST(needs_no_close_range),
+		TEST(removes_when_it_cannot_hear),
 		TEST(settles),                       TEST(keeps_the_claim_of_what_stays),
 		TEST(says_what_it_did),              TEST(says_that_the_claim_stays),
 		TEST(keeps_what_it_needs),           TEST(goes_on_despite_signals),
