@@ -14,6 +14,7 @@
 #include "utf8.h"
 
 _Static_assert(JSON_POOL <= INT_MAX, "jsmn counts tokens and parents in an int");
+_Static_assert(JSON_BYTES <= INT_MAX, "and its offsets are int");
 
 /*
  * The pool.  Open documents lie in it one after another; tokens number their
@@ -365,7 +366,7 @@ static bool keys_unique(const struct json *doc, size_t *offset)
 		const jsmntok_t *t = token(doc, node);
 		uint32_t key = JSON_NONE;
 
-		if (t->type == JSMN_OBJECT && t->size > 1)
+		if (t->type == JSMN_OBJECT)
 			key = repeated_key(doc, node);
 		if (key < found)
 			found = key;
@@ -383,10 +384,10 @@ static bool has_bom(const char *text, size_t len)
 bool json_parse(struct json *doc, const char *text, size_t len, const struct json_limits *limits,
                 struct json_error *error)
 {
-	size_t bytes = limits->bytes < INT_MAX ? limits->bytes : INT_MAX; /* jsmn's offsets */
+	size_t bytes = limits->bytes < JSON_BYTES ? limits->bytes : JSON_BYTES;
 	uint32_t room = JSON_POOL - used;
 	uint32_t values = limits->values < room ? limits->values : room;
-	struct json made = {text, len, used, 0};
+	struct json made = {.text = text, .len = len, .base = used};
 	struct survey survey;
 	size_t offset = 0;
 
@@ -569,7 +570,7 @@ static void put_quoted(struct text *out, uint32_t point)
  * is copied a run at a time. */
 static void copy_body(const struct json *doc, size_t at, size_t end, bool quoted, struct text *out)
 {
-	while (at < end && !out->full) {
+	while (!out->full) {
 		const char *from = doc->text + at;
 		const char *escape = memchr(from, '\\', end - at);
 		size_t run = escape != NULL ? (size_t)(escape - from) : end - at;
@@ -605,8 +606,7 @@ const char *json_keep(const struct json *doc, uint32_t string, struct text *aren
 	if (token(doc, string)->type != JSMN_STRING)
 		return NULL;
 	json_decode(doc, string, arena);
-	nul = !arena->full && arena->len > mark &&
-	      memchr(arena->at + mark, '\0', arena->len - mark) != NULL;
+	nul = memchr(arena->at + mark, '\0', arena->len - mark) != NULL;
 	if (!nul)
 		text_bytes(arena, "", 1);
 	if (nul || arena->full) {
@@ -616,14 +616,13 @@ const char *json_keep(const struct json *doc, uint32_t string, struct text *aren
 	return arena->at + mark;
 }
 
-/* A string without an escape is canonical as it stands. */
 static void write_scalar(const struct json *doc, uint32_t node, struct text *out)
 {
 	size_t at, end;
 	size_t len;
 	const char *span = json_span(doc, node, &len);
 
-	if (!string_body(doc, node, &at, &end) || memchr(span, '\\', len) == NULL) {
+	if (!string_body(doc, node, &at, &end)) {
 		text_bytes(out, span, len);
 		return;
 	}
@@ -632,15 +631,15 @@ static void write_scalar(const struct json *doc, uint32_t node, struct text *out
 	text_bytes(out, "\"", 1);
 }
 
-/* What stands before a node inside its parent: a colon before a key's value, a
- * comma before any but the first child. */
+/* What stands before a node inside its parent, which it must have: a colon before
+ * a key's value, a comma before any but the first child. */
 static void write_separator(const struct json *doc, uint32_t node, struct text *out)
 {
-	int parent = token(doc, node)->parent;
+	uint32_t parent = (uint32_t)token(doc, node)->parent;
 
-	if (parent >= 0 && token(doc, (uint32_t)parent)->type == JSMN_STRING)
+	if (token(doc, parent)->type == JSMN_STRING)
 		text_bytes(out, ":", 1);
-	else if (node != (uint32_t)parent + 1)
+	else if (node != parent + 1)
 		text_bytes(out, ",", 1);
 }
 

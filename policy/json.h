@@ -42,6 +42,7 @@
 #ifndef JSON_POOL
 #define JSON_POOL 262144 /* values in all open documents together */
 #endif
+#define JSON_BYTES 16777216 /* of a text, at most */
 #define JSON_NONE UINT32_MAX
 
 enum json_type {
@@ -62,7 +63,7 @@ struct json {
 };
 
 struct json_limits {
-	size_t bytes;
+	size_t bytes; /* at most JSON_BYTES */
 	uint32_t values; /* at most JSON_POOL */
 	bool lone_surrogates; /* accept \ud800 standing alone */
 };

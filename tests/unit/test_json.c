@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -18,6 +20,23 @@
 
 static const struct json_limits strict = {1 << 24, JSON_POOL, false};
 static const struct json_limits lone = {1 << 24, JSON_POOL, true};
+
+/* A copy with nothing readable behind it: who reads on is ended by a signal. */
+static const char *fenced(const char *text, size_t len)
+{
+	static char *fence;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (fence == NULL) {
+		fence = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		             -1, 0);
+		assert_true(fence != MAP_FAILED);
+		fence += page;
+		assert_int_equal(mprotect(fence, page, PROT_NONE), 0);
+	}
+	assert_true(len <= page);
+	return memcpy(fence - len, text, len);
+}
 
 /* What a parse made of a text; a document is dropped again at once. */
 struct verdict {
@@ -432,6 +451,8 @@ static const struct invalid invalid_texts[] = {
         {T("\xef\xbb\xbf{}"), REASON_JSON_BOM, 0},
         {T("\xef\xbb\xbf\xef\xbb\xbf{}"), REASON_JSON_BOM, 0},
         {T("\xef\xbb{}"), REASON_JSON_UTF8, 0},
+        {"\xef\xbb\xbf", 2, REASON_JSON_UTF8, 0},
+        {"\xef\xbb\xbf", 1, REASON_JSON_UTF8, 0},
         {T(" \xef\xbb\xbf{}"), REASON_JSON_SYNTAX, 1},
         {T("{\xef\xbb\xbf}"), REASON_JSON_SYNTAX, 1},
         {T("{}\xef\xbb\xbf"), REASON_JSON_TRAILING, 2},
@@ -491,19 +512,19 @@ static void test_invalid(void **state)
 	print_message("%zu invalid texts\n", COUNT(invalid_texts));
 }
 
-/* No read beyond the length: each text once more in a block of exactly its
- * size, where a sanitizer sees the byte behind it. */
+/* No read beyond the length. */
 static void test_exact_blocks(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(invalid_texts); i++) {
 		const struct invalid *row = &invalid_texts[i];
-		char *block = malloc(row->len > 0 ? row->len : 1);
 
-		assert_non_null(block);
-		memcpy(block, row->text, row->len);
-		expect(block, row->len, &strict, row->reason, row->offset);
-		free(block);
+		expect(fenced(row->text, row->len), row->len, &strict, row->reason, row->offset);
+	}
+	for (size_t i = 0; i < COUNT(valid_texts); i++) {
+		const struct valid *row = &valid_texts[i];
+
+		expect(fenced(row->text, row->len), row->len, &lone, REASON_NONE, 0);
 	}
 }
 
@@ -635,6 +656,35 @@ static void test_bytes_limit(void **state)
 	expect(T("1"), &limits, REASON_NONE, 0);
 }
 
+/* No caller may allow more than JSON_BYTES. */
+static void test_bytes_bound(void **state)
+{
+	static const struct {
+		size_t limit, len;
+		enum reason reason;
+		size_t offset;
+	} rows[] = {
+	        {JSON_BYTES - 1, JSON_BYTES - 1, REASON_JSON_EMPTY, JSON_BYTES - 1},
+	        {JSON_BYTES - 1, JSON_BYTES, REASON_JSON_TOO_LARGE, JSON_BYTES - 1},
+	        {JSON_BYTES, JSON_BYTES, REASON_JSON_EMPTY, JSON_BYTES},
+	        {JSON_BYTES, JSON_BYTES + 1, REASON_JSON_TOO_LARGE, JSON_BYTES},
+	        {JSON_BYTES + 1, JSON_BYTES + 1, REASON_JSON_TOO_LARGE, JSON_BYTES},
+	        {SIZE_MAX, JSON_BYTES, REASON_JSON_EMPTY, JSON_BYTES},
+	        {SIZE_MAX, JSON_BYTES + 1, REASON_JSON_TOO_LARGE, JSON_BYTES},
+	};
+	char *blanks = malloc(JSON_BYTES + 1);
+
+	(void)state;
+	assert_non_null(blanks);
+	memset(blanks, ' ', JSON_BYTES + 1);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct json_limits limits = {rows[i].limit, 1, false};
+
+		expect(blanks, rows[i].len, &limits, rows[i].reason, rows[i].offset);
+	}
+	free(blanks);
+}
+
 static void test_values_limit(void **state)
 {
 	struct json_limits limits = {1000, 5, false};
@@ -744,6 +794,56 @@ static void test_duplicates(void **state)
 	expect(T("{\"\\ud800\":1,\"\\udc00\":2}"), &lone, REASON_NONE, 0);
 	expect(T("{\"\\ud800\":1,\"\\uD800\":2}"), &lone, REASON_JSON_DUPLICATE_KEY, 12);
 	expect(T("{\"\\ud800\":1,\"\\ud800\\u0041\":2}"), &lone, REASON_NONE, 0);
+}
+
+/* Four keys, each written in any of these ways: the place of the first that was
+ * there before. */
+static void test_four_keys(void **state)
+{
+	/* Where one key ends, others go on with what is less, or as much, as a quote. */
+	static const struct {
+		const char *written, *meant;
+	} keys[] = {
+	        {"", ""},           {" ", " "},          {"!", "!"},
+	        {"\\u0021", "!"},   {"\\\"", "\""},      {"\\u0022", "\""},
+	        {"!\\\"", "!\""},   {"!\\u0022", "!\""}, {"a", "a"},
+	        {"\\u0061", "a"},   {"!a", "!a"},        {"\\u0021a", "!a"},
+	        {"\xc3\xa9", "\xe9"}, {"\\u00e9", "\xe9"},
+	};
+	const unsigned kinds = COUNT(keys);
+	size_t repeated = 0;
+
+	(void)state;
+	for (unsigned n = 0; n < kinds * kinds * kinds * kinds; n++) {
+		const unsigned kind[] = {n % kinds, n / kinds % kinds,
+		                         n / kinds / kinds % kinds, n / kinds / kinds / kinds};
+		enum reason reason = REASON_NONE;
+		size_t offset = 0;
+		char text[64];
+		size_t len = 0;
+
+		for (unsigned i = 0; i < 4; i++) {
+			const char *written = keys[kind[i]].written;
+
+			text[len++] = i == 0 ? '{' : ',';
+			for (unsigned k = 0; k < i && reason == REASON_NONE; k++) {
+				if (strcmp(keys[kind[k]].meant, keys[kind[i]].meant) != 0)
+					continue;
+				reason = REASON_JSON_DUPLICATE_KEY;
+				offset = len;
+				repeated++;
+			}
+			text[len++] = '"';
+			memcpy(text + len, written, strlen(written));
+			len += strlen(written);
+			memcpy(text + len, "\":0", 3);
+			len += 3;
+		}
+		text[len++] = '}';
+		expect(text, len, &strict, reason, offset);
+	}
+	print_message("%u objects of four keys, %zu with a repeated one\n",
+	              kinds * kinds * kinds * kinds, repeated);
 }
 
 /* ---- an independent recogniser ---- */
@@ -1193,6 +1293,7 @@ static void check_nothing(const struct json *doc, uint32_t node)
 	assert_int_equal(out.len, 0);
 	assert_false(out.full);
 	assert_int_equal(place.offset, 0);
+	assert_int_equal(place.reason, REASON_NONE);
 }
 
 static void test_nothing(void **state)
@@ -1228,6 +1329,7 @@ static void test_strings(void **state)
 	        {"\"\\u0008\\u0009\\u000A\\u000C\\u000D\"", T("\b\t\n\f\r"), 5,
 	         "\"\\b\\t\\n\\f\\r\""},
 	        {"\"\\u0022\\u005C\\u002f\"", T("\"\\/"), 3, "\"\\\"\\\\/\""},
+	        {"\"\\u0020\\u0021\"", T(" !"), 2, "\" !\""},
 	        {"\"\\u007F\\u0080\"", T("\x7f\xc2\x80"), 2, "\"\x7f\xc2\x80\""},
 	        {"\"\xc3\xa9\\u00E9\"", T("\xc3\xa9\xc3\xa9"), 2, "\"\xc3\xa9\xc3\xa9\""},
 	        {"\"\\u2028\\u2029\"", T("\xe2\x80\xa8\xe2\x80\xa9"), 2,
@@ -1317,11 +1419,17 @@ static void test_equals(void **state)
 	        {"\"a\\\\b\"", "a\\b", true}, {"\"a\\\\b\"", "a\\", false},
 	        {"\"a\\\\b\"", "a\\\\b", false}, {"\"a\\\"b\"", "a\"b", true},
 	        {"\"ab\"", "a\\u0062", false},
+	        /* a name that goes on with what stands behind the string, or does not end */
+	        {"\"a\"", "a\"", false}, {"\"a\"", "a\"b", false},
+	        {"\"\"", "\"", false},   {"\"\"", "\"b", false},
+	        {"\"\\u0061\"", "a\"b", false},
+	        {"\"a\\u0000\"", "a\0", false}, {"\"\\u0000\"", "\0", false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct json doc = open_doc(rows[i].text, strlen(rows[i].text));
+		size_t len = strlen(rows[i].text);
+		struct json doc = open_doc(fenced(rows[i].text, len), len);
 
 		assert_int_equal(json_equals(&doc, 0, rows[i].ascii), rows[i].equal);
 		json_drop(&doc);
@@ -1407,12 +1515,12 @@ static void test_write(void **state)
 		json_write(&doc, 0, &out);
 		assert_int_equal(out.len, strlen(rows[i].written));
 		assert_memory_equal(buffer, rows[i].written, out.len);
-		text_init(&out, buffer, strlen(rows[i].written) - 1);
-		json_write(&doc, 0, &out);
-		assert_true(out.full);
-		text_init(&out, buffer, 1);
-		json_write(&doc, 0, &out);
-		assert_true(out.full);
+		for (size_t cap = 0; cap < strlen(rows[i].written); cap++) {
+			text_init(&out, buffer, cap);
+			json_write(&doc, 0, &out);
+			assert_true(out.full && out.len <= cap);
+			assert_memory_equal(buffer, rows[i].written, out.len);
+		}
 		json_drop(&doc);
 	}
 }
@@ -1509,6 +1617,7 @@ static void test_pointer_and_place(void **state)
 		assert_int_equal(out.len, strlen(rows[i].pointer));
 		assert_memory_equal(buffer, rows[i].pointer, out.len);
 		json_place(&doc, i, &place);
+		assert_int_equal(place.reason, REASON_NONE);
 		assert_int_equal(place.offset, rows[i].offset);
 		assert_int_equal(place.line, rows[i].line);
 		assert_int_equal(place.column, rows[i].column);
@@ -1547,6 +1656,47 @@ static void test_pointer_numbering(void **state)
 	}
 }
 
+/* Whatever was numbered before, in the same document or in another. */
+static void test_pointer_any_order(void **state)
+{
+	/* Of two documents in a row, an array lies as far from their border. */
+	static const char *const texts[] = {
+	        "[7,[8]]",
+	        "{\"a\":[1,[2,3],4],\"b\":[[5],6]}",
+	        "[[1,[2,3]],[4,{\"k\":[5,6]}],7]",
+	};
+	static const struct {
+		unsigned doc;
+		uint32_t node;
+		const char *pointer;
+	} rows[] = {
+	        {0, 1, "/0"},        {0, 2, "/1"},      {0, 3, "/1/0"},    {1, 3, "/a/0"},
+	        {1, 4, "/a/1"},      {1, 5, "/a/1/0"},  {1, 6, "/a/1/1"},  {1, 7, "/a/2"},
+	        {1, 10, "/b/0"},     {1, 11, "/b/0/0"}, {1, 12, "/b/1"},   {2, 1, "/0"},
+	        {2, 2, "/0/0"},      {2, 3, "/0/1"},    {2, 4, "/0/1/0"},  {2, 5, "/0/1/1"},
+	        {2, 6, "/1"},        {2, 7, "/1/0"},    {2, 8, "/1/1"},    {2, 9, "/1/1/k"},
+	        {2, 11, "/1/1/k/0"}, {2, 12, "/1/1/k/1"}, {2, 13, "/2"},
+	};
+	struct json docs[COUNT(texts)];
+	char buffer[32];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++)
+		docs[i] = open_doc(texts[i], strlen(texts[i]));
+	for (size_t n = 0; n < 2 * COUNT(rows) * COUNT(rows); n++) {
+		/* every row behind every row */
+		size_t i = n % 2 == 0 ? n / 2 / COUNT(rows) : n / 2 % COUNT(rows);
+		struct text out;
+
+		text_init(&out, buffer, sizeof(buffer));
+		json_pointer(&docs[rows[i].doc], rows[i].node, &out);
+		text_bytes(&out, "", 1);
+		assert_string_equal(buffer, rows[i].pointer);
+	}
+	for (size_t i = COUNT(texts); i > 0; i--)
+		json_drop(&docs[i - 1]);
+}
+
 static void test_pointer_cut(void **state)
 {
 	struct json doc = open_doc(T("{\"ab\xc3\xa9\":1}"));
@@ -1573,9 +1723,11 @@ int main(void)
 	        cmocka_unit_test(test_outputs_untouched),
 	        cmocka_unit_test(test_depth),
 	        cmocka_unit_test(test_bytes_limit),
+	        cmocka_unit_test(test_bytes_bound),
 	        cmocka_unit_test(test_values_limit),
 	        cmocka_unit_test(test_pool),
 	        cmocka_unit_test(test_duplicates),
+	        cmocka_unit_test(test_four_keys),
 	        cmocka_unit_test(test_exhaustive),
 	        cmocka_unit_test(test_every_byte),
 	        cmocka_unit_test(test_surrogates),
@@ -1593,6 +1745,7 @@ int main(void)
 	        cmocka_unit_test(test_write_deep),
 	        cmocka_unit_test(test_pointer_and_place),
 	        cmocka_unit_test(test_pointer_numbering),
+	        cmocka_unit_test(test_pointer_any_order),
 	        cmocka_unit_test(test_pointer_cut),
 	};
 
