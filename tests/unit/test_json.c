@@ -1697,6 +1697,33 @@ static void test_pointer_any_order(void **state)
 		json_drop(&docs[i - 1]);
 }
 
+/* What was numbered in a document is nothing to the next, whose nodes lie where its own lay. */
+static void test_pointer_next_document(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t node;
+		const char *pointer;
+	} rows[] = {
+	        {"{\"a\":[0,1,2]}", 5, "/a/2"},
+	        {"{\"a\":[[0,0],1]}", 6, "/a/1"},
+	        {"{\"a\":[0,1,2,3]}", 6, "/a/3"},
+	};
+	char buffer[16];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct json doc = open_doc(rows[i].text, strlen(rows[i].text));
+		struct text out;
+
+		text_init(&out, buffer, sizeof(buffer));
+		json_pointer(&doc, rows[i].node, &out);
+		text_bytes(&out, "", 1);
+		assert_string_equal(buffer, rows[i].pointer);
+		json_drop(&doc);
+	}
+}
+
 static void test_pointer_cut(void **state)
 {
 	struct json doc = open_doc(T("{\"ab\xc3\xa9\":1}"));
@@ -1746,6 +1773,7 @@ int main(void)
 	        cmocka_unit_test(test_pointer_and_place),
 	        cmocka_unit_test(test_pointer_numbering),
 	        cmocka_unit_test(test_pointer_any_order),
+	        cmocka_unit_test(test_pointer_next_document),
 	        cmocka_unit_test(test_pointer_cut),
 	};
 
