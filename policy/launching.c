@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "launching.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sha2.h>
 #include <string.h>
@@ -52,11 +51,8 @@ static void send_frame(size_t len)
 
 static size_t receive_frame(uint8_t *to, size_t cap)
 {
-	ssize_t len;
+	ssize_t len = channel_receive(LAUNCHING_SOCKET, to, cap, 0);
 
-	do {
-		len = channel_receive(LAUNCHING_SOCKET, to, cap, 0);
-	} while (len < 0 && errno == EINTR);
 	if (len <= 0)
 		protocol_broken("no frame came");
 	return (size_t)len;

@@ -254,6 +254,9 @@ static int launch(const struct options *given, enum confine_result confined)
 
 	if (status != 0)
 		return 98;
+	for (int fd = LAUNCHING_SOCKET; fd <= LAUNCHING_TURN; fd++)
+		if (standard_fd[fd] < 0 && fcntl(fd, F_GETFD) >= 0)
+			return 96; /* what is missing must stay so */
 	status = launching_run(given, confined);
 	assert_pool_free();
 	/* Docker's pipes are closed once they were read: it must not wait. */
@@ -743,6 +746,9 @@ static void test_broken(void **state)
 	assert_broken("FACTS");
 	begin();
 	interrupts = 1;
+	assert_broken("no frame came");
+	begin();
+	standard_set(LAUNCHING_SOCKET, -1);
 	assert_broken("no frame came");
 }
 
