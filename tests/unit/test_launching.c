@@ -462,6 +462,8 @@ static void test_no_audit(void **state)
 	(void)state;
 	begin();
 	facts.audit = NULL;
+	standard_set(LAUNCHING_AUDIT, -1); /* and no turn: two numbers that nothing may take */
+	standard_set(LAUNCHING_TURN, -1);
 	want_judged();
 	tell_facts();
 	answer(FRAME_ASK_CONTEXT, 0);
