@@ -86,6 +86,15 @@ static bool spoke_early(struct run *run, int fd)
 	return true;
 }
 
+/* Decide may have ended: how, says why.  False: on record. */
+static bool tell_decide(struct run *run, int fd, const uint8_t *frame, size_t len, const char *what)
+{
+	if (channel_send(fd, frame, len) == 0 || errno == EPIPE || errno == ECONNRESET)
+		return true;
+	run_fail_errno(run, WHY_START, what);
+	return false;
+}
+
 /* Runs the docker command that a question asks for, straight into the pipe that
  * decide reads, and tells decide how it ended.  False: on record. */
 static bool answer(struct run *run, int fd, enum docker_command command,
@@ -112,10 +121,7 @@ static bool answer(struct run *run, int fd, enum docker_command command,
 	if (spoke_early(run, fd))
 		return false;
 	len = frame_put_answered(frame, sizeof(frame), &answered);
-	if (channel_send(fd, frame, len) == 0 || errno == EPIPE || errno == ECONNRESET)
-		return true; /* decide may have ended: how, says why */
-	run_fail_errno(run, WHY_START, "the answer to decide");
-	return false;
+	return tell_decide(run, fd, frame, len, "the answer to decide");
 }
 
 /* ASK_IMAGE: what it names goes onto a command line. */
@@ -151,10 +157,12 @@ static bool converse(struct run *run, int fd, int *pipes, int64_t deadline)
 	size_t facts = put_facts(run);
 	unsigned last = 0;
 
-	if (facts == 0 || (channel_send(fd, run->frame, facts) != 0 && errno != EPIPE)) {
+	if (facts == 0) {
 		run_fail(run, WHY_START, "%s", "the facts do not fit into a message");
 		return false;
 	}
+	if (!tell_decide(run, fd, run->frame, facts, "the facts to decide"))
+		return false;
 	for (;;) {
 		enum child_wait wait = child_wait(NULL, 0, fd, POLLIN, deadline);
 		unsigned kind;

@@ -64,7 +64,7 @@ static enum life_event open_files(struct run *run)
 	self_home(run->home, sizeof(run->home));
 	why = self_config(config, run->home, &run->config, run->config_path);
 	if (why == WHY_CONFIG_OPEN)
-		return run_fail_errno(run, why, config != NULL ? config : "the usual places");
+		return run_fail_errno(run, why, run->config_path);
 	if (why != WHY_NONE)
 		return run_fail(run, why, "%s", run->config_path);
 	if (value[OPTION_AUDIT] != NULL &&

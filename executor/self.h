@@ -34,7 +34,8 @@ bool self_trusts(const struct stat *st);
  * points to. */
 bool self_safe(const char *path, uid_t owner, bool sticky);
 
-/* Opens the config (NULL: the places of cofferdam(1)) and tells its path. */
+/* Opens the config (NULL: the places of cofferdam(1)) and tells its path, or, when it
+ * cannot be opened, what was looked for; errno says why. */
 __attribute__((warn_unused_result)) enum executor_reason self_config(const char *given,
                                                                      const char *home, int *fd,
                                                                      char *path);

@@ -237,12 +237,16 @@ one_exhaustive() {
 		tree=$dir/tree
 		copy_tree "$tree" && shrunk "$name" "$tree" || exit 1
 	fi
-	if native "$name" "$tree" "$dir"; then
+	native "$name" "$tree" "$dir"
+	case $? in
+	0)
 		sed 's|^\./||' "$dir/log"
 		rm -rf "$dir"
 		exit 0
-	fi
-	echo "$name: FAILED"
+		;;
+	1) echo "$name: FAILED" ;;
+	*) echo "$name: NO RESULT" ;;
+	esac
 	exit 1
 }
 

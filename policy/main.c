@@ -80,7 +80,7 @@ static void put_help(struct text *out, const struct command *command)
 {
 	text_string(out, "  cofferdam-policy ");
 	text_string(out, command->name);
-	text_string(out, command->usage[0] != '\0' ? " " : "");
+	text_string(out, " ");
 	text_string(out, command->usage);
 	text_string(out, "\n        ");
 	text_string(out, command->help);

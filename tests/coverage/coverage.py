@@ -132,7 +132,7 @@ def forget():
 
 
 def read_unit(binaries):
-    """The counts of each test by name.  Each links every module, so none is missing."""
+    """The counts of each test by name, of the modules that it links."""
     forget()
     own = {}
     for binary in binaries:

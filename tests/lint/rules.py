@@ -26,7 +26,7 @@ FRAME_BYTES = 65536
 STACK_BYTES = {"policy/": 16384, "executor/": 16384}
 # The goal is 1000; this is where it stands: a change that raises it says why.  (It holds what
 # main.c, docker.c, gate.c, say.c and state.c do for the other commands, too.)
-LAUNCH_LINES = 2820
+LAUNCH_LINES = 2828
 LATER_LINES = 901
 
 PROGRAMS = ("policy/", "executor/", "ipc/")

@@ -53,6 +53,8 @@ class Exhaustive:
             env=dict(os.environ, BUILD=os.path.join(self.tree, "build")), capture_output=True,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if b"NO RESULT" in done.stdout or b"passed" not in done.stdout:
+            raise SystemExit("exhaustive.py: %s: %r" % (proof, done.stdout + done.stderr))
         return done.returncode == 0, after.ru_utime - before.ru_utime
 
     def needs_of(self, proof):

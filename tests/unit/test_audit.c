@@ -21,6 +21,7 @@
 
 #include "../../executor/audit.h"
 #include "../../executor/child.h"
+#include "usual.h"
 
 #define RUN "00112233445566778899aabbccddeeff"
 #define ID16 "0123456789abcdef"
@@ -316,5 +317,6 @@ int main(void)
 		cmocka_unit_test(ends_at_a_signal),
 	};
 
+	usual_surroundings();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "../../executor/child.h"
+#include "usual.h"
 
 /* This program is each child: called as "child" it does what its words say. */
 
@@ -1168,6 +1169,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(hears_signals),
 	};
 
+	usual_surroundings();
 	if (argc > 0 && strcmp(argv[0], "child") == 0)
 		return act(argv);
 	return cmocka_run_group_tests(tests, set_up, NULL);

@@ -281,12 +281,15 @@ static void test_input(void **state)
 {
 	static const struct {
 		standard_command run;
-		const char *reason;
+		const char *code, *reason;
 		int status;
 	} CASES[] = {
-		{commands_turn, "input.read", 66},   {commands_reply, "input.read", 66},
-		{commands_json, "input.read", 66},   {commands_admit, "input.read", 66},
-		{commands_verify, "verify.answer", 69}, {commands_ps, "input.read", 66},
+		{commands_turn, "SANDBOX_TURN", "input.read", 66},
+		{commands_reply, "SANDBOX_REPLY", "input.read", 66},
+		{commands_json, "SANDBOX_TURN", "input.read", 66},
+		{commands_admit, "SANDBOX_UNAVAILABLE", "input.read", 66},
+		{commands_verify, "SANDBOX_UNAVAILABLE", "verify.answer", 69},
+		{commands_ps, "SANDBOX_UNAVAILABLE", "input.read", 66},
 	};
 
 	(void)state;
@@ -304,6 +307,7 @@ static void test_input(void **state)
 			standard_set(3, standard_file((const char *)frame, len));
 		assert_int_equal(standard_run(CASES[i].run), CASES[i].status);
 		assert_refused(CASES[i].reason);
+		assert_refused(CASES[i].code);
 	}
 }
 

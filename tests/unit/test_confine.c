@@ -21,6 +21,7 @@
 
 #include "../../policy/confine.h"
 #include "pass_on.h"
+#include "usual.h"
 
 /*
  * What is asked of the kernel, and what each filter then lets through, tried from
@@ -485,5 +486,6 @@ int main(void)
 #endif
 	};
 
+	usual_surroundings();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -555,6 +555,8 @@ static void converses(void **state)
 		/* It does not hear the facts: how it ended says why. */
 		{.hears = "..", .event = E_FAIL, .decide = 78, .unsent = 1, .error = EPIPE,
 		 .log = END("21 31") "judged 0: 78\n"},
+		{.hears = "..", .event = E_FAIL, .decide = 78, .unsent = 1, .error = ECONNRESET,
+		 .log = END("21 31") "judged 0: 78\n"},
 	};
 
 	(void)state;
@@ -677,7 +679,7 @@ static void is_cut_short(void **state)
 		{.stop = 3, .how = CHILD_DEADLINE, .hears = "l..", .log = TO_END "late" DECISION},
 		{.stop = 3, .how = CHILD_SIGNAL, .hears = "l..", .log = TO_END "signal" DECISION},
 		{.unsent = 1, .error = ENOBUFS,
-		 .log = "fail executor.start: the facts do not fit into a message\n" BOTH},
+		 .log = "fail executor.start: the facts to decide: ENOBUFS\n" BOTH},
 		{.unsent = 2, .error = ENOBUFS, .hears = "ce",
 		 .log = CONTEXT "fail executor.start: the answer to decide: ENOBUFS\nclose -1 31\n"},
 	};

@@ -21,6 +21,7 @@
 #include "guarded.h"
 #include "notes.h"
 #include "pass_on.h"
+#include "usual.h"
 
 /*
  * The command line of cofferdam: which command runs, with which options, and what is
@@ -572,6 +573,7 @@ int main(void)
 		cmocka_unit_test(test_write), cmocka_unit_test(test_options),
 	};
 
+	usual_surroundings();
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 	              0);
 	if (shared == MAP_FAILED)

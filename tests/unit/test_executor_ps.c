@@ -25,6 +25,7 @@
 #include "../../executor/self.h"
 #include "notes.h"
 #include "pass_on.h"
+#include "usual.h"
 
 /*
  * What ps is made of stands in below, notes how it was called and does as `does`
@@ -473,5 +474,6 @@ int main(void)
 		cmocka_unit_test(shows_containers),
 	};
 
+	usual_surroundings();
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

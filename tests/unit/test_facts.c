@@ -16,6 +16,7 @@
 
 #include "../../policy/facts.h"
 #include "pass_on.h"
+#include "usual.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -582,5 +583,6 @@ int main(void)
 		cmocka_unit_test_setup(test_safe, begin),
 	};
 
+	usual_surroundings();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

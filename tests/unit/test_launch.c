@@ -893,9 +893,9 @@ static void files_are_opened(void **state)
 		{.change = {{OPTION_CONFIG, ""}}, .at = "self_home", .status = 66,
 		 .told = {TOLD("self_config", WHY_CONFIG_OPEN, ENOENT)},
 		 .then = "self_config none, /home/u, -1\n"
-		         "run_fail_errno config.open: the usual places: ENOENT\n" REPORTED},
+		         "run_fail_errno config.open: /real/config: ENOENT\n" REPORTED},
 		{.told = {TOLD("self_config", WHY_CONFIG_OPEN, EACCES)}, .at = "self_config",
-		 .then = "run_fail_errno config.open: /config: EACCES\n" REPORTED, .status = 66},
+		 .then = "run_fail_errno config.open: /real/config: EACCES\n" REPORTED, .status = 66},
 		{.told = {TOLD("self_config", WHY_CONFIG_UNSAFE, EPERM)}, .at = "self_config",
 		 .then = "run_fail config.unsafe: /real/config\n" REPORTED, .status = 78},
 		{.change = {{OPTION_AUDIT, ""}}, .at = "self_config", .back = "docker_environment",

@@ -26,6 +26,7 @@
 #include "../../executor/self.h"
 #include "notes.h"
 #include "pass_on.h"
+#include "usual.h"
 
 /*
  * All that acts on the world stands in below, notes how it was called and does as
@@ -835,6 +836,11 @@ static const struct removes {
 	 80, LOOKED SETTLE RESIDUAL REMAINS},
 	{"may still come", "", true, {.look = REMOVAL_GONE, .stays = true}, false, 80,
 	 LOOKED SETTLE "event residual " RUN " '' 80 0\n" REMAINS_UNKNOWN},
+	{"came, and is gone by itself", "", true, {.look = REMOVAL_THERE, .looked = ID}, true, 0,
+	 LOOKED SETTLE},
+	{"came, and is not found again", "", true,
+	 {.look = REMOVAL_THERE, .looked = ID, .stays = true}, false, 80,
+	 LOOKED SETTLE "event residual " RUN " '' 80 0\n" REMAINS_UNKNOWN},
 };
 
 static void removes_one(void **state)
@@ -1001,5 +1007,7 @@ int main(void)
 #undef TEST_IN_BASE
 	};
 
+
+	usual_surroundings();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "../../policy/resolve.h"
+#include "usual.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOBODY 65534U
@@ -1155,5 +1156,6 @@ int main(void)
 		cmocka_unit_test(closes_everything),
 	};
 
+	usual_surroundings();
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

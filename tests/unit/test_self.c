@@ -378,6 +378,11 @@ static void given(enum executor_reason why, const char *config, const char *at, 
 
 	assert_int_equal(self_config(config, at, &fd, path), why);
 	assert_int_equal(fd >= 0, why != WHY_CONFIG_OPEN);
+	if (why == WHY_CONFIG_OPEN) {
+		const char *named = config != NULL ? config : getenv("COFFERDAM_CONFIG");
+
+		assert_string_equal(path, named != NULL ? named : "the usual places");
+	}
 	if (found != NULL) {
 		snprintf(expected, sizeof(expected), "%s/%s", base, found);
 		assert_string_equal(path, expected);

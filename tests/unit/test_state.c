@@ -21,6 +21,7 @@
 #include "../../executor/self.h"
 #include "../../executor/state.h"
 #include "fake_calls.h"
+#include "usual.h"
 
 #define NONCE "00112233445566778899aabbccddeeff"
 #define OTHER "ffeeddccbbaa99887766554433221100"
@@ -1543,5 +1544,6 @@ int main(void)
 #undef TEST
 	};
 
+	usual_surroundings();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #include "../../executor/checking.h"
 #include "../../executor/worker.h"
 #include "pass_on.h"
+#include "usual.h"
 
 /*
  * The worker's start and its end, between stand-ins for all that worker.c calls.
@@ -29,7 +30,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define STARTED 1000000 /* milliseconds: the time when an action begins */
-#define HIGH 100 /* a test's own descriptors are not below this */
+#define HIGH 32 /* a test's own descriptors are not below this */
 
 static struct run run;
 static int64_t now;
@@ -1084,5 +1085,7 @@ int main(void)
 		cmocka_unit_test(a_container_that_is_never_started),
 	};
 
+
+	usual_surroundings();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
