@@ -418,6 +418,8 @@ static void a_config_is_found(void **state)
 	given(WHY_NONE, NULL, at, "x/cofferdam/config.json");
 	setenv("COFFERDAM_CONFIG", "", 1);
 	given(WHY_NONE, NULL, at, "x/cofferdam/config.json");
+	setenv("COFFERDAM_CONFIG", in_base("none"), 1);
+	given(WHY_CONFIG_OPEN, NULL, at, NULL);
 	setenv("COFFERDAM_CONFIG", in_base("v"), 1);
 	given(WHY_NONE, NULL, at, "v");
 	strcpy(config, in_base("g"));
