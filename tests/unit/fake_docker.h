@@ -2,13 +2,13 @@
 #ifndef COFFERDAM_TESTS_UNIT_FAKE_DOCKER_H
 #define COFFERDAM_TESTS_UNIT_FAKE_DOCKER_H
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "../../executor/docker.h"
+#include "scratch.h"
 
 /*
  * A docker client that does as it is told.  It lies in a directory of its own,
@@ -97,17 +97,9 @@ static void fake_make(struct docker *docker)
 	docker_environment(docker, fake_dir, FAKE_STATE);
 }
 
-static int fake_take_one(const char *name, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(name);
-}
-
 static int fake_remove(void)
 {
-	return nftw(fake_dir, fake_take_one, 8, FTW_DEPTH | FTW_PHYS);
+	return scratch_remove(fake_dir);
 }
 
 #endif

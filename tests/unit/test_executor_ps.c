@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -25,6 +24,7 @@
 #include "../../executor/self.h"
 #include "notes.h"
 #include "pass_on.h"
+#include "scratch.h"
 #include "usual.h"
 
 /*
@@ -454,18 +454,10 @@ static int set_up(void **state)
 	return claims_dir < 0;
 }
 
-static int take_one(const char *name, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(name);
-}
-
 static int tear_down(void **state)
 {
 	(void)state;
-	return nftw(base, take_one, 8, FTW_DEPTH | FTW_PHYS);
+	return scratch_remove(base);
 }
 
 int main(void)

@@ -12,7 +12,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,6 +25,7 @@
 #include "../../executor/self.h"
 #include "notes.h"
 #include "pass_on.h"
+#include "scratch.h"
 #include "usual.h"
 
 /*
@@ -444,18 +444,10 @@ static int make_base(void **state)
 	return mkdtemp(base) == NULL;
 }
 
-static int take_one(const char *name, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(name);
-}
-
 static int remove_base(void **state)
 {
 	(void)state;
-	return nftw(base, take_one, 8, FTW_DEPTH | FTW_PHYS);
+	return scratch_remove(base);
 }
 
 static const char *in_base(const char *name, char path[128])

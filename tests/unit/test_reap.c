@@ -14,6 +14,7 @@
 
 #include "../../executor/managed.h"
 #include "../../executor/reap.h"
+#include "notes.h"
 
 /*
  * cofferdam reap, between stand-ins for the modules that it calls.  Each call is
@@ -55,19 +56,6 @@ static struct row {
 } row;
 
 static struct managed *managed; /* reap's own */
-static char notes[4096];
-
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
-{
-	const size_t len = strlen(notes);
-	const int saved = errno;
-	va_list words;
-
-	va_start(words, format);
-	vsnprintf(notes + len, sizeof(notes) - len, format, words);
-	va_end(words);
-	errno = saved;
-}
 
 int child_signal(void)
 {
@@ -281,10 +269,9 @@ static void reaps(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		row = rows[i];
-		notes[0] = '\0';
+		notes_begin();
 		assert_int_equal(reap_run(&options), STATUS);
-		if (strcmp(notes, row.notes) != 0)
-			fail_msg("%s:\n%s\nshould be\n%s", row.name, notes, row.notes);
+		notes_are(row.name, row.notes);
 	}
 }
 

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sys/auxv.h>
@@ -24,6 +23,7 @@
 #include <unistd.h>
 
 #include "../../executor/self.h"
+#include "scratch.h"
 
 #define NOBODY 65534
 
@@ -232,19 +232,11 @@ static int set_up(void **state)
 	return mkdtemp(base) == NULL;
 }
 
-static int take_one(const char *what, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(what);
-}
-
 static int tear_down(void **state)
 {
 	(void)state;
 	assert_int_equal(flawed, 0);
-	return nftw(base, take_one, 8, FTW_DEPTH | FTW_PHYS);
+	return scratch_remove(base);
 }
 
 /* Exactly what is needed, and one less. */

@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -21,6 +20,7 @@
 #include "../../executor/self.h"
 #include "../../executor/state.h"
 #include "fake_calls.h"
+#include "scratch.h"
 #include "usual.h"
 
 #define NONCE "00112233445566778899aabbccddeeff"
@@ -85,18 +85,10 @@ static int set_up(void **state)
 	return mkdtemp(base) == NULL;
 }
 
-static int take_one(const char *name, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(name);
-}
-
 static int tear_down(void **state)
 {
 	(void)state;
-	return nftw(base, take_one, 8, FTW_DEPTH | FTW_PHYS);
+	return scratch_remove(base);
 }
 
 /* Which file it is: its inode, so many on, and its time of birth. */

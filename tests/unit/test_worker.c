@@ -20,6 +20,7 @@
 #include "../../executor/checking.h"
 #include "../../executor/worker.h"
 #include "pass_on.h"
+#include "notes.h"
 #include "usual.h"
 
 /*
@@ -34,7 +35,6 @@
 
 static struct run run;
 static int64_t now;
-static char notes[8192];
 static bool watched; /* the calls of libc are the module's */
 
 /* What is answered.  begin() says that all is well. */
@@ -53,18 +53,6 @@ static int link_fd[2][2]; /* of pipe2(2), in its order */
 static unsigned links;
 static int zero; /* the read end of this pipe becomes descriptor 0; -1: of none */
 static int worker_says; /* docker's own descriptor for the worker's standard error */
-
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
-{
-	const size_t len = strlen(notes);
-	const int saved = errno;
-	va_list words;
-
-	va_start(words, format);
-	vsnprintf(notes + len, sizeof(notes) - len, format, words);
-	va_end(words);
-	errno = saved;
-}
 
 static const char *name_of(int fd)
 {
@@ -243,7 +231,7 @@ static enum child_wait attended(char step, int64_t deadline)
 	while (i < COUNT(steps) && steps[i].step != step)
 		i++;
 	if (i == COUNT(steps))
-		fail_msg("one wait too many: %s", notes);
+		fail_msg("one wait too many: %s", notes->text);
 	if (steps[i].bytes > 0)
 		docker_says(steps[i].bytes);
 	if (step == 'E') {
@@ -493,7 +481,7 @@ static void begin(bool session)
 	run.id = "ID";
 	run.hear = run.worker_err = run.turn = -1;
 	now = STARTED;
-	notes[0] = '\0';
+	notes_begin();
 	waits = "D";
 	answers = good;
 	answer_ms = 3;
@@ -505,12 +493,6 @@ static void begin(bool session)
 	closed = false;
 	last_words = links = 0;
 	worker_says = zero = -1;
-}
-
-static void assert_notes(const char *name, const char *expected)
-{
-	if (strcmp(notes, expected) != 0)
-		fail_msg("%s:\n%s\nshould be\n%s", name, notes, expected);
 }
 
 #define ASK_UNTIL(time) \
@@ -679,7 +661,7 @@ static void what_an_end_means(void **state)
 
 		put_end(row);
 		event = result_of();
-		assert_notes(row->name, row->notes);
+		notes_are(row->name, row->notes);
 		if (event != row->event || run.ended != ((row->how & ENDED) != 0) ||
 		    run.oom != ((row->how & OOM) != 0) || run.exit_code != row->exit_code)
 			fail_msg("%s: %d, %d %d %d", row->name, (int)event, run.ended, run.oom,
@@ -696,7 +678,7 @@ static void what_a_worker_said_is_cut(void **state)
 	(void)state;
 	put_end(&row);
 	assert_int_equal(result_of(), E_FAIL);
-	said = strstr(notes, "it says: ");
+	said = strstr(notes->text, "it says: ");
 	assert_non_null(said);
 	assert_int_equal(strspn(said + strlen("it says: "), "s"), SAY_CHILD / 2 - 1);
 }
@@ -740,7 +722,7 @@ static void answers_that_are_none(void **state)
 		answer_wait = rows[i].wait;
 		looked = rows[i].look;
 		assert_int_equal(result_of(), E_FAIL);
-		assert_notes(rows[i].line, rows[i].notes);
+		notes_are(rows[i].line, rows[i].notes);
 		assert_false(run.ended);
 	}
 }
@@ -753,7 +735,7 @@ static void asks_for_so_long(void **state)
 	run.order.control_seconds = 20;
 	answer_wait = CHILD_DEADLINE;
 	assert_int_equal(result_of(), E_FAIL);
-	assert_notes("20 seconds", ASK_UNTIL("+20000")
+	notes_are("20 seconds", ASK_UNTIL("+20000")
 	             "DOCKER_DEADLINE: docker container inspect, 20; finish 2; ");
 }
 
@@ -962,8 +944,8 @@ static void what_a_start_does(void **state)
 
 		put_start(row);
 		if (start_of() != row->event)
-			fail_msg("%s: %s", row->name, notes);
-		assert_notes(row->name, row->notes);
+			fail_msg("%s: %s", row->name, notes->text);
+		notes_are(row->name, row->notes);
 		attached = run.child[0].err >= 0;
 		assert_int_equal(run.refused, (row->how & REFUSED) != 0);
 		assert_int_equal(run.child[0].vital, !attached);
@@ -984,7 +966,7 @@ static void a_failure_on_record_stays(void **state)
 		put_start(&starts[0]);
 		run.status = status;
 		assert_int_equal(start_of(), E_FAIL);
-		assert_notes("on record", starts[0].notes);
+		notes_are("on record", starts[0].notes);
 		put_away();
 	}
 }
@@ -1008,7 +990,7 @@ static void a_log_that_cannot_be_written(void **state)
 	assert_int_equal(ftruncate(run.worker_err, 0), 0);
 	assert_int_equal(fcntl(run.worker_err, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW), 0);
 	assert_int_equal(start_of(), E_OK);
-	assert_notes(row->name, row->notes);
+	notes_are(row->name, row->notes);
 	assert_said(run.child[0].err, row->said);
 	assert_said(run.worker_err, 0);
 	put_away();
@@ -1024,7 +1006,7 @@ static void descriptor_0(void **state)
 	put_start(row);
 	zero = 1;
 	assert_int_equal(start_of(), E_OK);
-	assert_notes(row->name, row->notes);
+	notes_are(row->name, row->notes);
 	assert_said(run.child[0].err, row->said);
 	put_away();
 	put_start(row);
@@ -1033,7 +1015,7 @@ static void descriptor_0(void **state)
 	assert_int_equal(dup2(log, STDIN_FILENO), STDIN_FILENO);
 	run.worker_err = STDIN_FILENO;
 	assert_int_equal(start_of(), E_OK);
-	assert_notes(row->name, TURN "cut 0 0; " REPLY BOTH("+60000") LINK_ENDS "close r2; ");
+	notes_are(row->name, TURN "cut 0 0; " REPLY BOTH("+60000") LINK_ENDS "close r2; ");
 	assert_said(log, row->said);
 	put_away();
 	close(log);
@@ -1045,7 +1027,7 @@ static void descriptor_0(void **state)
 static void a_container_that_is_never_started(void **state)
 {
 	static const char *replies[21];
-	static char expected[sizeof(notes)];
+	static char expected[sizeof(notes->text)];
 	const struct start *row = start_named("a session");
 
 	(void)state;
@@ -1066,7 +1048,7 @@ static void a_container_that_is_never_started(void **state)
 		answers = replies;
 		answer_ms = 0;
 		assert_int_equal(start_of(), late ? E_FAIL : E_OK);
-		assert_notes(late ? "late" : "in time", expected);
+		notes_are(late ? "late" : "in time", expected);
 		put_away();
 	}
 }
