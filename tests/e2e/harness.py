@@ -35,6 +35,24 @@ IMAGE_ID = "sha256:" + "5a" * 32
 
 TESTS = []
 
+# What one thread's process holds open for writing between its fork and its exec cannot be
+# executed by another's (ETXTBSY, execve(2)): a program is written while nobody forks.
+FORKING = threading.Lock()
+popen = subprocess.Popen.__init__
+
+
+def start_alone(self, *words, **more):
+    with FORKING:
+        popen(self, *words, **more)
+
+
+subprocess.Popen.__init__ = start_alone
+
+
+def copy_program(program, to):
+    with FORKING:
+        shutil.copy(program, to)
+
 
 class Failure(Exception):
     """A check that did not hold; its text says what was expected and what was observed."""
@@ -186,7 +204,7 @@ class Case:
 
     def write(self, name, text, mode=0o644):
         path = self.dir + "/" + name
-        with open(path, "w") as file:
+        with FORKING, open(path, "w") as file:
             file.write(text)
         os.chmod(path, mode)
         return path

@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
 from harness import PROGRAMS, SAFETY, Tree, equal, holds, main, table, test  # noqa: E402
 
 ALWAYS = ["user", "landlock", "policy", "config", "state", "docker", "endpoint", "engine",
@@ -133,7 +134,7 @@ def set_user_id(case):
     directory = case.dir + "/privileged"
     os.mkdir(directory, 0o755)
     for name in ("cofferdam", "cofferdam-policy"):
-        shutil.copy(case.tree.bin + "/" + name, directory)
+        harness.copy_program(case.tree.bin + "/" + name, directory)
     os.chown(directory + "/cofferdam", 4242, 4242)
     os.chmod(directory + "/cofferdam", 0o4755)
     result = case.end(case.spawn([directory + "/cofferdam", "doctor", "--json"]))
@@ -159,9 +160,9 @@ def another_policy(case, program=None, mode=0o755):
     """A cofferdam beside which another program is cofferdam-policy."""
     directory = case.dir + "/ours"
     os.mkdir(directory, 0o755)
-    shutil.copy(case.tree.bin + "/cofferdam", directory)
+    harness.copy_program(case.tree.bin + "/cofferdam", directory)
     if program is not None:
-        shutil.copy(program, directory + "/cofferdam-policy")
+        harness.copy_program(program, directory + "/cofferdam-policy")
         os.chmod(directory + "/cofferdam-policy", mode)
     return directory + "/cofferdam"
 
@@ -376,7 +377,7 @@ def docker_program_of_snap(case):
     case.use_fake()
     os.mkdir(case.dir + "/snap", 0o755)
     os.mkdir(case.dir + "/snap/bin", 0o755)
-    shutil.copy(case.docker, case.dir + "/snap/bin/snap")
+    harness.copy_program(case.docker, case.dir + "/snap/bin/snap")
     os.chmod(case.dir + "/snap/bin/snap", 0o755)
     case.docker = case.dir + "/snap/bin/docker"
     os.symlink("snap", case.docker)
