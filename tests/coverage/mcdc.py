@@ -53,9 +53,11 @@ def run(binaries):
     return merged
 
 
-def export(binary, merged):
-    ran = subprocess.run(["llvm-cov-19", "export", "--instr-profile", merged,
-                          os.path.join(TREE, binary)], check=True, capture_output=True, text=True)
+def export(names, merged):
+    """Of the modules' own objects: no test links all of them."""
+    objects = ["--object=%s/%s/%s.o" % (TREE, BUILD, name[:-2]) for name in names]
+    ran = subprocess.run(["llvm-cov-19", "export", "--instr-profile", merged, *objects],
+                         check=True, capture_output=True, text=True)
     return json.loads(ran.stdout)["data"][0]
 
 
@@ -72,8 +74,7 @@ def records(data):
 def main():
     names = sys.argv[1:] or sorted({name for words in coverage.PURE_LISTS
                                     for name in variable(words)})
-    binaries = build()
-    tell(names, records(export(binaries[0], run(binaries))))
+    tell(names, records(export(names, run(build()))))
 
 
 def tell(names, found):
