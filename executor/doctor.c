@@ -160,14 +160,12 @@ static void look_config(struct finding *out)
 	                           variable(state, "STATE_DIRECTORY", given(OPTION_STATE_DIR)), NULL};
 	char code[SAY_WORD];
 	int fd;
-	const char *option = given(OPTION_CONFIG);
-	const char *named = option != NULL ? option : getenv("COFFERDAM_CONFIG");
-	bool usual = named == NULL || (option == NULL && named[0] == '\0');
-	enum executor_reason why = self_config(option, home, &fd, path);
+	const char *named = self_config_named(given(OPTION_CONFIG));
+	enum executor_reason why = self_config(given(OPTION_CONFIG), home, &fd, path);
 
-	note(out, why, "%s: %s", usual ? "the usual places" : named,
+	note(out, why, "%s: %s", named != NULL ? named : SELF_PLACES,
 	     why == WHY_CONFIG_OPEN ? strerrordesc_np(errno) : path);
-	if (why == WHY_CONFIG_OPEN && usual && errno == ENOENT)
+	if (why == WHY_CONFIG_OPEN && named == NULL && errno == ENOENT)
 		warn(out, "name it with -c FILE, here and in every launch");
 	if (fd >= 0)
 		close(fd);

@@ -50,7 +50,7 @@ static bool background(int fd)
 static enum life_event open_files(struct run *run)
 {
 	const char *const *value = run->options->value;
-	const char *turn = value[OPTION_TURN], *config = value[OPTION_CONFIG];
+	const char *turn = value[OPTION_TURN], *config = self_config_named(value[OPTION_CONFIG]);
 	enum executor_reason why;
 
 	if (turn != NULL && strcmp(turn, "-") != 0)
@@ -64,7 +64,7 @@ static enum life_event open_files(struct run *run)
 	self_home(run->home, sizeof(run->home));
 	why = self_config(config, run->home, &run->config, run->config_path);
 	if (why == WHY_CONFIG_OPEN)
-		return run_fail_errno(run, why, run->config_path);
+		return run_fail_errno(run, why, config != NULL ? config : SELF_PLACES);
 	if (why != WHY_NONE)
 		return run_fail(run, why, "%s", run->config_path);
 	if (value[OPTION_AUDIT] != NULL &&

@@ -93,25 +93,28 @@ bool self_safe(const char *path, uid_t owner, bool sticky)
 	return true;
 }
 
+const char *self_config_named(const char *given)
+{
+	if (given == NULL && (given = getenv("COFFERDAM_CONFIG")) != NULL && given[0] == '\0')
+		given = NULL;
+	return given;
+}
+
 static int open_config(const char *given, const char *home, char *path)
 {
 	const char *config = getenv("XDG_CONFIG_HOME");
 	bool own = config != NULL && config[0] == '/'; /* others are to be ignored: XDG */
-	char at[SELF_PATH];
 	int fd, len;
 
-	if (given == NULL && (given = getenv("COFFERDAM_CONFIG")) != NULL && given[0] == '\0')
-		given = NULL;
-	strlcpy(path, given != NULL ? given : "the usual places", SELF_PATH); /* if it fails */
-	if (given != NULL)
+	if ((given = self_config_named(given)) != NULL)
 		return open(given, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	len = snprintf(at, sizeof(at), "%s%s/cofferdam/config.json", own ? config : home,
+	len = snprintf(path, SELF_PATH, "%s%s/cofferdam/config.json", own ? config : home,
 	               own ? "" : "/.config");
 	if (len < 0 || len >= SELF_PATH)
 		return -1;
-	fd = open(at, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	/* A link to nothing is a broken config, not a missing one. */
-	if (fd >= 0 || errno != ENOENT || faccessat(AT_FDCWD, at, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (fd >= 0 || errno != ENOENT || faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return fd;
 	return open("/etc/cofferdam/config.json", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }

@@ -34,8 +34,11 @@ bool self_trusts(const struct stat *st);
  * points to. */
 bool self_safe(const char *path, uid_t owner, bool sticky);
 
-/* Opens the config (NULL: the places of cofferdam(1)) and tells its path, or, when it
- * cannot be opened, what was looked for; errno says why. */
+/* The config that the caller or $COFFERDAM_CONFIG names; NULL: neither does, and it is
+ * looked for in the places of cofferdam(1). */
+const char *self_config_named(const char *given);
+#define SELF_PLACES "the usual places" /* what an error calls those */
+/* Opens that config and tells its path; errno says why it cannot be opened. */
 __attribute__((warn_unused_result)) enum executor_reason self_config(const char *given,
                                                                      const char *home, int *fd,
                                                                      char *path);

@@ -26,8 +26,8 @@ FRAME_BYTES = 65536
 STACK_BYTES = {"policy/": 16384, "executor/": 16384}
 # The goal is 1000; this is where it stands: a change that raises it says why.  (It holds what
 # main.c, docker.c, gate.c, say.c and state.c do for the other commands, too.)
-LAUNCH_LINES = 2828
-LATER_LINES = 901
+LAUNCH_LINES = 2830
+LATER_LINES = 899
 
 PROGRAMS = ("policy/", "executor/", "ipc/")
 # The commands that are not on the launch path, and have a budget of their own.

@@ -243,6 +243,14 @@ bool self_safe(const char *path, uid_t owner, bool sticky)
 	return world.unsafe == NULL || strcmp(path, world.unsafe) != 0;
 }
 
+const char *self_config_named(const char *given)
+{
+	assert_ptr_equal(given, world.option[OPTION_CONFIG]);
+	if (given == NULL && world.config_env != NULL && world.config_env[0] != '\0')
+		given = world.config_env;
+	return given;
+}
+
 enum executor_reason self_config(const char *given, const char *home, int *fd, char *path)
 {
 	call("self_config\n");

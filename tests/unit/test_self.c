@@ -372,8 +372,10 @@ static void given(enum executor_reason why, const char *config, const char *at, 
 	assert_int_equal(fd >= 0, why != WHY_CONFIG_OPEN);
 	if (why == WHY_CONFIG_OPEN) {
 		const char *named = config != NULL ? config : getenv("COFFERDAM_CONFIG");
+		const char *told = self_config_named(config);
 
-		assert_string_equal(path, named != NULL ? named : "the usual places");
+		assert_string_equal(told != NULL ? told : SELF_PLACES,
+		                    named != NULL ? named : "the usual places");
 	}
 	if (found != NULL) {
 		snprintf(expected, sizeof(expected), "%s/%s", base, found);
