@@ -19,6 +19,7 @@
 #include "../../executor/deciding.h"
 #include "../../ipc/channel.h"
 #include "../../ipc/frame_policy.h"
+#include "notes.h"
 
 /*
  * What is decided before anything is held.  All that deciding.c calls stands in
@@ -35,8 +36,6 @@
 
 static struct run run;
 static struct options options;
-static char said[8192]; /* the log */
-static size_t said_len;
 
 /* What the stand-ins do: one row's. */
 static struct outcome {
@@ -57,16 +56,6 @@ static struct outcome {
 
 static unsigned waits, sends, heard, opened;
 static int64_t clock_ms;
-
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
-{
-	va_list words;
-
-	va_start(words, format);
-	said_len += (size_t)vsnprintf(said + said_len, sizeof(said) - said_len, format, words);
-	va_end(words);
-	assert_true(said_len < sizeof(said));
-}
 
 static const char *or_none(const char *text)
 {
@@ -100,8 +89,7 @@ static void begin(const struct outcome *row)
 	assert_int_equal(unsetenv("DOCKER_HOST") | unsetenv("SSH_AUTH_SOCK"), 0);
 	now = *row;
 	waits = sends = heard = opened = 0;
-	said_len = 0;
-	said[0] = '\0';
+	notes_begin();
 	clock_ms = 1000000;
 }
 
@@ -116,7 +104,7 @@ enum life_event run_fail(struct run *of, enum executor_reason why, const char *f
 	va_start(words, format);
 	(void)vsnprintf(text, sizeof(text), format, words);
 	va_end(words);
-	say("fail %s: %s\n", say_row(why)->reason, text);
+	note("fail %s: %s\n", say_row(why)->reason, text);
 	return E_FAIL;
 }
 
@@ -131,7 +119,7 @@ bool run_stopped(struct run *of, enum child_wait wait, enum executor_reason late
 	assert_ptr_equal(of, &run);
 	if (wait != CHILD_SIGNAL && wait != CHILD_DEADLINE)
 		return false;
-	say("%s %s: %s, %u\n", wait == CHILD_SIGNAL ? "signal" : "late", say_row(late)->reason,
+	note("%s %s: %s, %u\n", wait == CHILD_SIGNAL ? "signal" : "late", say_row(late)->reason,
 	    what, seconds);
 	return true;
 }
@@ -147,14 +135,14 @@ static int of_run(const struct child *child)
 enum life_event run_judged(struct run *of, const struct child *child)
 {
 	assert_ptr_equal(of, &run);
-	say("judged %d: %d\n", of_run(child), child->status);
+	note("judged %d: %d\n", of_run(child), child->status);
 	return child->status == 0 ? E_OK : E_FAIL;
 }
 
 bool run_take_line(struct run *of, const struct child *child)
 {
 	assert_ptr_equal(of, &run);
-	say("line %d\n", child->out);
+	note("line %d\n", child->out);
 	strcpy(run.line, "{}\n");
 	run.line_bytes = now.no_line ? 0 : 3;
 	return !now.no_line;
@@ -168,21 +156,21 @@ int64_t run_after(unsigned seconds)
 void run_policy(struct run *of, struct child *child, const char *command, int count, const int *fd)
 {
 	assert_ptr_equal(of, &run);
-	say("policy %d: %s", of_run(child), command);
+	note("policy %d: %s", of_run(child), command);
 	for (int i = 0; i < count; i++)
-		say(" %d", fd[i]);
-	say("\n");
+		note(" %d", fd[i]);
+	note("\n");
 	*child = (struct child){100, false, true, CHILD_LOST, 50, 51};
 }
 
 void run_close(int *fd, size_t count)
 {
-	say("close");
+	note("close");
 	for (size_t i = 0; i < count; i++) {
-		say(" %d", fd[i]);
+		note(" %d", fd[i]);
 		fd[i] = -1;
 	}
-	say("\n");
+	note("\n");
 }
 
 /* --- child.h, docker.h, audit.h, removal.h --- */
@@ -197,10 +185,10 @@ enum child_wait child_wait(struct child *set, size_t count, int fd, short events
 	const int child = set != NULL ? of_run(set) : -1;
 	int status = child == 1 ? now.docker : now.decide;
 
-	say("wait");
+	note("wait");
 	if (child >= 0)
-		say(" child %d", child);
-	say(" of %zu, fd %d for %d, until %lld\n", count, fd, events, (long long)deadline);
+		note(" child %d", child);
+	note(" of %zu, fd %d for %d, until %lld\n", count, fd, events, (long long)deadline);
 	if (++waits == now.stop)
 		return now.how;
 	if (set == NULL)
@@ -212,7 +200,7 @@ enum child_wait child_wait(struct child *set, size_t count, int fd, short events
 
 void child_finish(struct child *child)
 {
-	say("finish %d: %s, %d %d\n", of_run(child), child->ended ? "ended" : "runs", child->out,
+	note("finish %d: %s, %d %d\n", of_run(child), child->ended ? "ended" : "runs", child->out,
 	    child->err);
 	child->ended = true;
 	child->out = child->err = -1;
@@ -220,7 +208,7 @@ void child_finish(struct child *child)
 
 size_t child_read(int memfd, char *to, size_t cap)
 {
-	say("read %d\n", memfd);
+	note("read %d\n", memfd);
 	assert_ptr_equal(to, run.docker_says);
 	assert_int_equal(cap, sizeof(run.docker_says));
 	strcpy(to, now.says);
@@ -229,7 +217,7 @@ size_t child_read(int memfd, char *to, size_t cap)
 
 int child_document(const void *bytes, size_t len)
 {
-	say("document %s, %zu\n",
+	note("document %s, %zu\n",
 	    bytes == run.line ? "line" : bytes == run.frame ? "frame" : "of something else", len);
 	errno = EMFILE;
 	return now.document;
@@ -239,7 +227,7 @@ void docker_start(struct child *child, const struct docker *docker, enum docker_
                   const char *subject, int in, int out)
 {
 	assert_ptr_equal(docker, &run.docker);
-	say("docker %d at \"%s\": %s \"%s\" %d %d\n", of_run(child), docker->endpoint,
+	note("docker %d at \"%s\": %s \"%s\" %d %d\n", of_run(child), docker->endpoint,
 	    command == DOCKER_CONTEXT ? "context" : command == DOCKER_IMAGE ? "image" : "other",
 	    subject, in, out);
 	*child = (struct child){101, false, true, CHILD_LOST, -1, 61};
@@ -248,7 +236,7 @@ void docker_start(struct child *child, const struct docker *docker, enum docker_
 bool audit_wait(const struct audit *audit)
 {
 	assert_ptr_equal(audit, &run.events);
-	say("audit_wait\n");
+	note("audit_wait\n");
 	return false;
 }
 
@@ -256,7 +244,7 @@ void removal_init(struct removal *removal, const struct docker *docker, const ch
 {
 	assert_ptr_equal(removal, &run.removal);
 	assert_ptr_equal(docker, &run.docker);
-	say("removal %s at %s\n", nonce, docker->endpoint);
+	note("removal %s at %s\n", nonce, docker->endpoint);
 	*removal = (struct removal){.docker = docker};
 }
 
@@ -264,13 +252,13 @@ void removal_init(struct removal *removal, const struct docker *docker, const ch
 
 bool gate_endpoint(const char *url)
 {
-	say("endpoint %s\n", url);
+	note("endpoint %s\n", url);
 	return !now.bad_endpoint;
 }
 
 bool gate_image_reference(const char *reference)
 {
-	say("reference %s\n", reference);
+	note("reference %s\n", reference);
 	return !now.bad_reference;
 }
 
@@ -281,7 +269,7 @@ enum gate_result gate_check(struct gate *gate, const struct order *order,
 {
 	assert_ptr_equal(gate, &run.gate);
 	assert_ptr_equal(order, &run.order);
-	say("gate %s %s %s %s\n", known->nonce_hex, known->state_id, or_none(known->endpoint),
+	note("gate %s %s %s %s\n", known->nonce_hex, known->state_id, or_none(known->endpoint),
 	    known->mode);
 	gate->where = 17;
 	return gate_says;
@@ -307,7 +295,7 @@ static bool cannot_open(void)
 
 int socketpair(int domain, int type, int protocol, int fd[2])
 {
-	say("socketpair %d\n", protocol);
+	note("socketpair %d\n", protocol);
 	assert_int_equal(domain, AF_UNIX);
 	assert_int_equal(type, SOCK_SEQPACKET | SOCK_CLOEXEC);
 	fd[0] = 10;
@@ -320,7 +308,7 @@ int pipe2(int fd[2], int flags)
 	assert_int_equal(flags, O_CLOEXEC);
 	fd[0] = opened == 1 ? 20 : 30;
 	fd[1] = fd[0] + 1;
-	say("pipe2\n");
+	note("pipe2\n");
 	return cannot_open() ? -1 : 0;
 }
 
@@ -332,7 +320,7 @@ static void say_facts(const uint8_t *bytes, size_t len)
 
 	assert_int_equal(frame_get_facts(bytes, len, &facts), FRAME_OK);
 	assert_memory_equal(facts.nonce, run.nonce, NONCE_BYTES);
-	say("facts %s %u %u %s %s %s %s %s %s %s %s %s %s %s %s\n",
+	note("facts %s %u %u %s %s %s %s %s %s %s %s %s %s %s %s\n",
 	    facts.mode == MODE_SESSION ? "session" : "turn", facts.uid, facts.gid, facts.home,
 	    facts.state_dir, facts.state_id, or_none(facts.docker_host),
 	    or_none(facts.ssh_auth_sock), facts.executor, facts.policy, facts.docker, facts.config,
@@ -344,12 +332,12 @@ int channel_send(int fd, const uint8_t *bytes, size_t len)
 {
 	struct answered answered;
 
-	say("send %d ", fd);
+	note("send %d ", fd);
 	if (frame_kind(bytes, len) == FRAME_FACTS) {
 		say_facts(bytes, len);
 	} else {
 		assert_int_equal(frame_get_answered(bytes, len, &answered), FRAME_OK);
-		say("answered %s %u\n",
+		note("answered %s %u\n",
 		    answered.question == FRAME_ASK_CONTEXT ? "context" : "image", answered.status);
 	}
 	errno = EIO;
@@ -405,7 +393,7 @@ ssize_t channel_receive(int fd, uint8_t *bytes, size_t cap, int flags)
 	} none[] = {{'r', ECONNRESET}, {'e', EAGAIN}, {'x', EMSGSIZE}};
 	const char letter = heard < strlen(now.hears) ? now.hears[heard++] : '.';
 
-	say("receive %d%s\n", fd, flags == 0 ? "" : flags == MSG_DONTWAIT ? " now" : " otherwise");
+	note("receive %d%s\n", fd, flags == 0 ? "" : flags == MSG_DONTWAIT ? " now" : " otherwise");
 	assert_ptr_equal(bytes, run.frame);
 	assert_int_equal(cap, sizeof(run.frame));
 	if (letter == '.')
@@ -458,7 +446,7 @@ static void reads_the_turn(void **state)
 		run.turn = 99;
 		run.child[0] = (struct child){12, false, true, 3, 13, 14};
 		assert_int_equal(deciding_turn(&run), rows[i].event);
-		assert_string_equal(said, rows[i].log);
+		assert_string_equal(notes->text, rows[i].log);
 		if (rows[i].event == E_OK) {
 			assert_int_equal(run.turn, rows[i].document);
 			assert_int_equal(run.turn_bytes, 3);
@@ -477,7 +465,7 @@ static void a_session_has_no_turn(void **state)
 	run.session = true;
 	run.turn = -1;
 	assert_int_equal(deciding_turn(&run), E_OK);
-	assert_string_equal(said, "");
+	assert_string_equal(notes->text, "");
 	assert_int_equal(run.turn, -1);
 	assert_int_equal(run.turn_bytes, 0);
 }
@@ -516,13 +504,12 @@ static void a_session_has_no_turn(void **state)
 
 static void decides(const struct outcome *row, const char *rest)
 {
-	char wanted[sizeof(said)];
+	char wanted[sizeof(notes->text)];
 
 	begin(row);
 	assert_int_equal(deciding_argv(&run), row->event);
 	(void)snprintf(wanted, sizeof(wanted), "%s%s%s%s", STARTED, FACTS, row->log, rest);
-	if (strcmp(said, wanted) != 0)
-		fail_msg("%s: %s\ninstead of\n%s", row->hears, said, wanted);
+	notes_are(row->hears, wanted);
 	if (row->event != E_OK)
 		return;
 	assert_int_equal(run.frame_bytes, message('l', run.frame, sizeof(run.frame)));
@@ -711,7 +698,7 @@ static void cannot_always_open(void **state)
 		assert_int_equal(deciding_argv(&run), E_FAIL);
 		(void)snprintf(wanted, sizeof(wanted), "%s%s", logs[i],
 		               "fail executor.start: socketpair, pipe: EMFILE\n");
-		assert_string_equal(said, wanted);
+		assert_string_equal(notes->text, wanted);
 	}
 }
 
@@ -749,8 +736,8 @@ static void tells_the_facts(void **state)
 		if (rows[i].sock != NULL)
 			assert_int_equal(setenv("SSH_AUTH_SOCK", rows[i].sock, 1), 0);
 		assert_int_equal(deciding_argv(&run), E_OK);
-		if (strstr(said, rows[i].facts) == NULL)
-			fail_msg("%s is not in\n%s", rows[i].facts, said);
+		if (strstr(notes->text, rows[i].facts) == NULL)
+			fail_msg("%s is not in\n%s", rows[i].facts, notes->text);
 	}
 }
 
@@ -766,8 +753,9 @@ static void facts_may_be_too_long(void **state)
 	assert_int_equal(setenv("DOCKER_HOST", half, 1), 0);
 	options.value[OPTION_NAME] = half;
 	assert_int_equal(deciding_argv(&run), E_FAIL);
-	assert_string_equal(said, STARTED "fail executor.start: the facts do not fit into a message\n"
-	                          "close 21 31\n" KILLED);
+	assert_string_equal(notes->text,
+	                    STARTED "fail executor.start: the facts do not fit into a message\n"
+	                            "close 21 31\n" KILLED);
 }
 
 /* --- A_GATE --- */
@@ -820,7 +808,7 @@ static void the_gate_decides(void **state)
 		run.order.remove_seconds = 12;
 		run.order.argv.at[GATE_AT_ENDPOINT] = URL;
 		assert_int_equal(deciding_gate(&run), rows[i].event);
-		assert_string_equal(said, rows[i].log);
+		assert_string_equal(notes->text, rows[i].log);
 		assert_string_equal(run.docker.endpoint, accepted ? URL : rows[i].asked);
 		assert_int_equal(run.removal.control_seconds, accepted ? 11 : 0);
 		assert_int_equal(run.removal.remove_seconds, accepted ? 12 : 0);

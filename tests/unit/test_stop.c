@@ -13,6 +13,7 @@
 #include "../../executor/managed.h"
 #include "../../executor/say.h"
 #include "../../executor/stop.h"
+#include "notes.h"
 
 /*
  * cofferdam stop.  What it shares with ps and reap stands in here, each call with a
@@ -27,8 +28,6 @@
 #define K16 "0123456789 abcd#"
 #define K64 K16 K16 K16 K16
 
-static char said[4096]; /* the log */
-static size_t said_len;
 static struct options options;
 
 /* What the stand-ins do: one row's. */
@@ -45,22 +44,12 @@ static struct outcome {
 
 static int listed;
 
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
-{
-	va_list words;
-
-	va_start(words, format);
-	said_len += (size_t)vsnprintf(said + said_len, sizeof(said) - said_len, format, words);
-	va_end(words);
-	assert_true(said_len < sizeof(said));
-}
-
 /* --- managed.h, state.h and child.h --- */
 
 bool managed_open(struct managed *managed, const struct options *given)
 {
 	assert_ptr_equal(given, &options);
-	say("open\n");
+	note("open\n");
 	strcpy(managed->docker.endpoint, "unix:///e");
 	return !now.closed;
 }
@@ -74,7 +63,7 @@ void managed_fail(struct managed *managed, enum executor_reason why, const char 
 	va_start(words, format);
 	(void)vsnprintf(text, sizeof(text), format, words);
 	va_end(words);
-	say("fail %s: %s\n", say_row(why)->reason, text);
+	note("fail %s: %s\n", say_row(why)->reason, text);
 }
 
 static const char *or_any(const char *run)
@@ -88,7 +77,7 @@ long managed_each(struct managed *managed, enum docker_command command, const ch
 {
 	static const char *const ids[] = {"a", "b"};
 
-	say("each %s [%s] %s\n", command == DOCKER_OURS_WITH ? "with" : "other", subject,
+	note("each %s [%s] %s\n", command == DOCKER_OURS_WITH ? "with" : "other", subject,
 	    or_any(run));
 	listed++;
 	for (long i = 0; i < now.found; i++)
@@ -99,7 +88,7 @@ long managed_each(struct managed *managed, enum docker_command command, const ch
 bool managed_remove(struct managed *managed, const char *id, const char *run, bool settle)
 {
 	(void)managed;
-	say("remove %s of %s%s\n", id, run, settle ? ", and settle" : "");
+	note("remove %s of %s%s\n", id, run, settle ? ", and settle" : "");
 	return !now.stays;
 }
 
@@ -108,20 +97,20 @@ bool state_adopt(struct state *state, const char *nonce, const char *endpoint,
 {
 	(void)state;
 	*created = true;
-	say("adopt %s at %s, %u\n", nonce, endpoint, quiet_seconds);
+	note("adopt %s at %s, %u\n", nonce, endpoint, quiet_seconds);
 	return !now.owned;
 }
 
 void managed_drop(struct managed *managed, bool gone)
 {
 	(void)managed;
-	say("drop%s\n", gone ? "" : ", not gone");
+	note("drop%s\n", gone ? "" : ", not gone");
 }
 
 int managed_end(struct managed *managed)
 {
 	(void)managed;
-	say("end\n");
+	note("end\n");
 	return 42;
 }
 
@@ -138,8 +127,7 @@ static void stops(const struct outcome *row)
 
 	now = *row;
 	listed = 0;
-	said_len = 0;
-	said[0] = '\0';
+	notes_begin();
 	options = (struct options){.status_fd = -1, .operand = operand};
 	options.value[OPTION_SESSION] = row->session;
 	for (size_t i = 0; i < COUNT(operand); i++) {
@@ -147,8 +135,7 @@ static void stops(const struct outcome *row)
 		options.operands += operand[i] != NULL;
 	}
 	assert_int_equal(stop_run(&options), 42);
-	if (strcmp(said, row->log) != 0)
-		fail_msg("%s instead of\n%s", said, row->log);
+	notes_are("stop", row->log);
 }
 
 #define EACH(run) "each with [label=dev.cofferdam.run=" run "] " run "\n"
