@@ -304,7 +304,6 @@ class Trial:
                     self.bench.link(test, BUILD + "/mutant.o")
                     self.verdicts[number] = self.bench.judge(test)
 
-
     def exhaustively(self):
         """What has lived through the tests stands trial before the compiled proofs."""
         for number, mutant in self.mutants.items():
